@@ -1,5 +1,6 @@
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Length
@@ -27,6 +28,9 @@ class Artifact(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="artifacts", db_index=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
     title = models.CharField(max_length=200)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.DOCUMENT)
     language = models.CharField(max_length=40, blank=True, help_text="Of code: python, sql …")
@@ -67,6 +71,9 @@ class ArtifactVersion(models.Model):
     artifact = models.ForeignKey(Artifact, models.DB_CASCADE, related_name="versions", db_index=False)
     thread = models.ForeignKey(
         "conversations.Thread", models.DB_CASCADE, related_name="artifact_versions", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
     )
     number = models.PositiveIntegerField(default=1)
     content = models.TextField()

@@ -64,6 +64,7 @@ class SavedVersion:
 def create(
     *,
     thread_id: uuid.UUID,
+    user_id: int,
     title: str,
     kind: str,
     content: str,
@@ -78,6 +79,7 @@ def create(
     check_content(content)
     artifact = Artifact.objects.create(
         thread_id=thread_id,
+        user_id=user_id,
         title=title,
         kind=kind,
         language=language,
@@ -199,6 +201,7 @@ def _version(artifact: Artifact, content: str, made: Provenance) -> ArtifactVers
     return ArtifactVersion.objects.create(
         artifact=artifact,
         thread_id=artifact.thread_id,
+        user_id=artifact.user_id,
         number=artifact.version,
         content=content,
         origin=made.origin,

@@ -79,6 +79,7 @@ class ArtifactList(APIView):
             saved = services.create(
                 **values,
                 thread_id=thread.id,
+                user_id=thread.user_id,
                 made=_provenance(ArtifactVersion.Origin.PROGRAM),
                 after_position=thread.last_position,
             )

@@ -62,6 +62,7 @@ def _save(call: ToolContext, input: Mapping[str, Any]) -> SavedVersion:
         return services.add_version(artifact, content=content, made=made)
     return services.create(
         thread_id=call.thread_id,
+        user_id=call.user_id,
         title=title,
         kind=input["kind"],
         language=clean(one_line(input.get("language", ""))),

@@ -79,7 +79,7 @@ def of_reply(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapsh
     """The snapshot of a request that a reply makes, not stored yet."""
     snapshot = draft(context)
     snapshot.thread_id, snapshot.reply_id, snapshot.message_id = reply.thread_id, reply.id, reply.user_message_id
-    snapshot.round = round
+    snapshot.user_id, snapshot.round = reply.user_id, round
     return snapshot
 
 
@@ -142,10 +142,15 @@ def texts_of(context: Context) -> Iterator[tuple[bool, str]]:
         yield True, packed_items(context.items)
 
 
-def blocks(context: Context, thread_id: uuid.UUID) -> list[ContextBlock]:
+def blocks(context: Context, snapshot: ContextSnapshot) -> list[ContextBlock]:
     """The texts that the snapshot names: what staff wrote belongs to no thread, what a user wrote or caused to the thread."""
     return [
-        ContextBlock(thread_id=thread_id if users else None, sha256=sha256(text), text=text)
+        ContextBlock(
+            thread_id=snapshot.thread_id if users else None,
+            user_id=snapshot.user_id if users else None,
+            sha256=sha256(text),
+            text=text,
+        )
         for users, text in texts_of(context)
     ]
 

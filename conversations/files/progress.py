@@ -143,6 +143,7 @@ def _row(file: File, part: Part, picture: str) -> FilePart:
     text = clean(part.text)
     return FilePart(
         file=file,
+        user_id=file.user_id,
         number=part.number,
         label=shortened(one_line(clean(part.label)), 200),
         heading=shortened(one_line(clean(part.heading)), 200),

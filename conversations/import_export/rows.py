@@ -17,8 +17,8 @@ from conversations.models import Assistant, Message, Thread, TurnFile, more_than
 from memory.index.word_index import SaidTurn
 
 TURN_COLUMNS = (
-    *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status", "offline"),
-    *("token_count", "token_total", "created_at", "is_active", "citations"),
+    *("id", "thread_id", "user_id", "parent_id", "position", "depth", "role", "content", "text", "status"),
+    *("offline", "token_count", "token_total", "created_at", "is_active", "citations"),
 )
 
 
@@ -43,7 +43,7 @@ def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant) -> T
     )
 
 
-def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
+def turn_rows(thread: ThreadRecord, *, user_id: int) -> Iterator[tuple[Any, ...]]:
     """The thread's turns as ``TURN_COLUMNS``: each follows the one before."""
     parent: uuid.UUID | None = None
     total = 0
@@ -52,18 +52,18 @@ def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
         content = more_than_text(turn.content, text)
         total += tokens
         yield (
-            *(turn.id, thread.id, parent, position, position, turn.role, content and json.dumps(content), text),
-            *(turn.status, turn.offline, tokens, total, turn.created_at, True),
+            *(turn.id, thread.id, user_id, parent, position, position, turn.role),
+            *(content and json.dumps(content), text, turn.status, turn.offline, tokens, total, turn.created_at, True),
             json.dumps(turn.citations) if turn.citations else None,
         )
         parent = turn.id
 
 
-def turn_file_rows(thread: ThreadRecord) -> Iterator[TurnFile]:
+def turn_file_rows(thread: ThreadRecord, *, user_id: int) -> Iterator[TurnFile]:
     """What of files stands in the thread's turns."""
     for position, turn in enumerate(thread.turns, 1):
         for place, file in enumerate(turn.files):
-            yield row_of(TurnFile, file, thread_id=thread.id, position=position, place=place)
+            yield row_of(TurnFile, file, thread_id=thread.id, user_id=user_id, position=position, place=place)
 
 
 def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:
@@ -79,19 +79,22 @@ def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:
         )
 
 
-def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Artifact:
+def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID, *, user_id: int) -> Artifact:
     return row_of(
         Artifact,
         artifact,
         thread_id=thread_id,
+        user_id=user_id,
         version=len(artifact.versions),
         updated_at=artifact.versions[-1].created_at,
     )
 
 
-def version_rows(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Iterator[ArtifactVersion]:
+def version_rows(artifact: ArtifactRecord, thread_id: uuid.UUID, *, user_id: int) -> Iterator[ArtifactVersion]:
     for number, version in enumerate(artifact.versions, 1):
-        yield row_of(ArtifactVersion, version, artifact_id=artifact.id, thread_id=thread_id, number=number)
+        yield row_of(
+            ArtifactVersion, version, artifact_id=artifact.id, thread_id=thread_id, user_id=user_id, number=number
+        )
 
 
 def last_session(turns: Sequence[TurnRecord]) -> Session | None:

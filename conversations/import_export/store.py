@@ -157,11 +157,11 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCou
 
     # PostgreSQL checks foreign keys at the end of the transaction.
     _insert(Thread, rows)
-    _copy_turns(row for thread in batch for row in turn_rows(thread))
-    _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts()))
+    _copy_turns(row for thread in batch for row in turn_rows(thread, user_id=user.pk))
+    _insert(Artifact, (artifact_row(artifact, thread_id, user_id=user.pk) for artifact, thread_id in artifacts()))
     _insert(
         ArtifactVersion,
-        (row for artifact, thread_id in artifacts() for row in version_rows(artifact, thread_id)),
+        (row for artifact, thread_id in artifacts() for row in version_rows(artifact, thread_id, user_id=user.pk)),
         weight=lambda row: 1 + len(row.content) // CHARS_OF_TURN,
     )
     summaries = ((summary, thread.id) for thread in batch for summary in thread.summaries)
@@ -184,7 +184,7 @@ def _insert_files(
                 long_work.check()
                 read_later(file)
             stored.files += len(files)
-    _insert(TurnFile, (row for thread in batch if thread.files for row in turn_file_rows(thread)))
+    _insert(TurnFile, (row for thread in batch if thread.files for row in turn_file_rows(thread, user_id=user.pk)))
 
 
 def _complete(user: User, stored: ImportCounts) -> None:

@@ -4,6 +4,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
+from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 
 
@@ -82,6 +83,7 @@ class FilePart(models.Model):
     """A page, a slide, some rows of a sheet or a section of a file; at most some 2,000 tokens."""
 
     file = models.ForeignKey(File, models.DB_CASCADE, related_name="parts", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     number = models.PositiveIntegerField(help_text="From 1, without holes.")
     label = models.CharField(max_length=200, help_text="Unlike that of every other part of the file.")
     heading = models.CharField(max_length=200, blank=True, help_text="That it stands under.")

@@ -1,6 +1,9 @@
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+
+from conversations.models.indexes import UNCHECKED
 
 
 class Effort(models.TextChoices):
@@ -110,6 +113,7 @@ class TokenCount(models.Model):
     """
 
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="token_counts", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     position = models.PositiveIntegerField()
     provider = models.CharField(max_length=40)
     model = models.CharField(max_length=80)

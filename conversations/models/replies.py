@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -21,6 +22,7 @@ class Reply(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="replies", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     user_message = models.ForeignKey("conversations.Message", null=True, related_name="replies", **UNCHECKED)
     preset = models.SlugField(blank=True, db_index=False, help_text="The preset whose artifact it makes silently.")
     # Absent, not empty, as in Thread.opened_by.
@@ -110,6 +112,7 @@ class ReplyEvent(models.Model):
 
     pk = models.CompositePrimaryKey("reply", "seq")
     reply = models.ForeignKey(Reply, models.DB_CASCADE, related_name="events", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     seq = models.PositiveIntegerField()
     type = models.CharField(max_length=40)
     data = models.JSONField()

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import Q
@@ -32,6 +33,7 @@ class ContextBlock(models.Model):
     thread = models.ForeignKey(
         "conversations.Thread", models.DB_CASCADE, null=True, related_name="context_blocks", db_index=False
     )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, related_name="+", **UNCHECKED)
     sha256 = models.BinaryField(max_length=32)
     text = models.TextField()
     forgotten_at = models.DateTimeField(
@@ -74,6 +76,7 @@ class ContextSnapshot(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     reply = models.ForeignKey("conversations.Reply", null=True, related_name="snapshots", **UNCHECKED)
     message = models.ForeignKey("conversations.Message", null=True, related_name="snapshots", **UNCHECKED)
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.REPLY)

@@ -86,6 +86,7 @@ class Message(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey(Thread, models.DB_CASCADE, related_name="messages", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     position = models.PositiveIntegerField()
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=9, choices=Role)
@@ -122,7 +123,7 @@ class Message(models.Model):
             # Also the index that a window is cut with, before any text is read.
             models.UniqueConstraint(
                 fields=["thread", "position"],
-                include=["token_total", "token_count", "is_active"],
+                include=["token_total", "token_count", "is_active", "user"],
                 name="message_position_once",
             ),
             models.UniqueConstraint(

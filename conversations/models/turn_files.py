@@ -1,5 +1,8 @@
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+
+from conversations.models.indexes import UNCHECKED
 
 
 class TurnFile(models.Model):
@@ -7,6 +10,7 @@ class TurnFile(models.Model):
     the turn. It goes with the file."""
 
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     position = models.PositiveIntegerField(help_text="Of the turn.")
     place = models.PositiveSmallIntegerField(help_text="Among the files of the turn.")
     file = models.ForeignKey("conversations.File", models.DB_CASCADE, related_name="turns")

@@ -56,7 +56,8 @@ def _store(
         row = turn_of(role, blocks, now)
         thread.last_position, thread.message_count = thread.last_position + 1, thread.message_count + 1
         total += row.token_count
-        row.thread, row.parent_id, row.token_total = thread, before, total
+        row.thread, row.user_id = thread, thread.user_id
+        row.parent_id, row.token_total = before, total
         row.position, row.depth = thread.last_position, thread.message_count
         before = row.id
         rows.append(row)

@@ -126,10 +126,7 @@ def _store_end(
         "now": reply.ended_at,
         "answer": as_json(columns(answer)) if answer else None,
         "events": as_json(
-            [
-                {"reply_id": event.reply, "seq": event.seq, "type": event.type, "data": event.data, "at": event.at}
-                for event in events
-            ]
+            [{"seq": event.seq, "type": event.type, "data": event.data, "at": event.at} for event in events]
         ),
         "last_seq": events[-1].seq if events else 0,
         "spent": allowances.spent(

@@ -49,7 +49,7 @@ WITH running AS (
     INSERT INTO conversations_message
     SELECT new.*
     FROM ended, moved, jsonb_populate_record(NULL::conversations_message, %(answer)s::jsonb || jsonb_build_object(
-        'thread_id', ended.thread_id, 'parent_id', ended.user_message_id, 'position', moved.last_position,
+        'thread_id', ended.thread_id, 'user_id', ended.user_id, 'parent_id', ended.user_message_id, 'position', moved.last_position,
         'depth', ended.depth + 1, 'token_total', ended.token_total + (%(answer)s::jsonb ->> 'token_count')::bigint,
         'offline', coalesce((
             SELECT provider = 'offline' FROM conversations_contextsnapshot
@@ -68,12 +68,13 @@ WITH running AS (
 ), last AS (
     SELECT greatest(1, %(last_seq)s::int, max(seq)) + 1 AS seq FROM conversations_replyevent WHERE reply_id = %(reply)s
 ), event AS (
-    INSERT INTO conversations_replyevent
-    SELECT new.* FROM ended, jsonb_populate_recordset(NULL::conversations_replyevent, %(events)s) AS new
+    INSERT INTO conversations_replyevent (reply_id, user_id, seq, type, data, at)
+    SELECT ended.id, ended.user_id, new.seq, new.type, new.data, new.at
+    FROM ended, jsonb_populate_recordset(NULL::conversations_replyevent, %(events)s) AS new
     ON CONFLICT DO NOTHING
 ), ending AS (
-    INSERT INTO conversations_replyevent (reply_id, seq, type, data, at)
-    SELECT ended.id, last.seq, 'reply.' || %(status)s, '{}', %(now)s FROM ended, last
+    INSERT INTO conversations_replyevent (reply_id, user_id, seq, type, data, at)
+    SELECT ended.id, ended.user_id, last.seq, 'reply.' || %(status)s, '{}', %(now)s FROM ended, last
 ), counted AS (
     SELECT allowance.id
     FROM ended, conversations_allowance AS allowance

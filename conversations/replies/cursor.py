@@ -112,6 +112,7 @@ def next_turn(cursor: ThreadCursor, blocks: list[dict[str, Any]], client_message
     """The user turn at the end of the thread, not stored yet."""
     message = turn_of(Message.Role.USER, blocks, timezone.now())
     message.thread, message.parent_id, message.client_message_id = cursor.thread, cursor.before, client_message_id
+    message.user_id = cursor.thread.user_id
     message.position, message.depth = cursor.thread.last_position + 1, cursor.thread.message_count + 1
     message.token_total = cursor.token_total + message.token_count
     return message

@@ -5,13 +5,14 @@
 WITH mine AS (
     UPDATE conversations_reply SET lease_until = now() + %(lease)s
     WHERE id = ANY(%(replies)s) AND owner = %(owner)s AND status = 'running'
-    RETURNING id, stop_requested_at IS NOT NULL AS stop
+    RETURNING id, user_id, stop_requested_at IS NOT NULL AS stop
 ), written AS (
-    INSERT INTO conversations_replyevent (reply_id, seq, type, data, at)
-    SELECT event.* FROM unnest(
+    INSERT INTO conversations_replyevent (reply_id, user_id, seq, type, data, at)
+    SELECT mine.id, mine.user_id, event.seq, event.type, event.data, event.at
+    FROM unnest(
         %(ids)s::uuid[], %(seqs)s::int[], %(types)s::text[], %(data)s::jsonb[], %(times)s::timestamptz[]
     ) AS event (reply_id, seq, type, data, at)
-    WHERE event.reply_id IN (SELECT id FROM mine)
+    JOIN mine ON mine.id = event.reply_id
     ON CONFLICT DO NOTHING
 )
 SELECT id, stop FROM mine

@@ -16,8 +16,8 @@ ORDER BY turn.position DESC LIMIT %(most)s
 
 -- name: keep
 -- Not of a turn that was forgotten or cleared away meanwhile.
-INSERT INTO conversations_tokencount (thread_id, position, provider, model, tokens)
-SELECT thread_id, position, %(provider)s, %(model)s, %(tokens)s FROM conversations_message
+INSERT INTO conversations_tokencount (thread_id, user_id, position, provider, model, tokens)
+SELECT thread_id, user_id, position, %(provider)s, %(model)s, %(tokens)s FROM conversations_message
 WHERE thread_id = %(thread)s AND position = %(position)s AND forgotten_at IS NULL
 FOR SHARE
 ON CONFLICT DO NOTHING

@@ -16,16 +16,17 @@ def claim(ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> None:
     File.objects.filter(id__in=ids, thread=None).update(thread=thread_id)
 
 
-def place(thread_id: uuid.UUID, assistant: Assistant) -> None:
+def place(user_id: int, thread_id: uuid.UUID, assistant: Assistant) -> None:
     """What stands in each turn of the thread of the files that it brings, where nothing does yet: small ones whole, of larger
     ones the beginning; later messages bring what bears on them."""
-    known = set(TurnFile.objects.filter(thread=thread_id).values_list("position", flat=True))
-    turns = Message.objects.filter(thread=thread_id, role=Message.Role.USER).exclude(position__in=known)
+    known = set(TurnFile.objects.filter(user=user_id, thread=thread_id).values_list("position", flat=True))
+    turns = Message.objects.filter(user=user_id, thread=thread_id, role=Message.Role.USER).exclude(position__in=known)
     named = {turn.position: ids for turn in turns if (ids := named_files(turn.blocks))}
     outlines = read_outlines({id for ids in named.values() for id in ids}, PICTURES)
     TurnFile.objects.bulk_create(
         TurnFile(
             thread_id=thread_id,
+            user_id=user_id,
             position=position,
             place=number,
             file_id=excerpt.file.id,

@@ -104,7 +104,12 @@ def next_round(before: ContextSnapshot, ended: Outcome, context: Context, sectio
     """
     end_request(before, ended)
     further = continue_context(context, sections, at=timezone.now())
-    reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
+    reply = Reply(
+        id=before.reply_id,
+        thread_id=before.thread_id,
+        user_id=before.user_id,
+        user_message_id=before.message_id,
+    )
     return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
 
 
@@ -117,7 +122,7 @@ def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
 
 def parameters(snapshot: ContextSnapshot | None, context: Context | None) -> dict[str, Any]:
     """A request as the statements that store one take it."""
-    blocks = snapshots.blocks(context, snapshot.thread_id) if snapshot and context else []
+    blocks = snapshots.blocks(context, snapshot) if snapshot and context else []
     return {
         "snapshots": as_json([columns(snapshot)] if snapshot else []),
         "blocks": as_json([columns(block) for block in blocks]),
@@ -131,6 +136,7 @@ def _turn_files(snapshot: ContextSnapshot, context: Context) -> list[dict[str, A
     return [
         {
             "thread_id": snapshot.thread_id,
+            "user_id": snapshot.user_id,
             "position": newest.position,
             "place": place,
             "file_id": excerpt.file.id,

@@ -11,13 +11,13 @@ WITH step AS (
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_contextsnapshot, %(snapshots)s) AS new
 ), block AS (
     -- A text that is known stays as it is; it was stored by an earlier request.
-    INSERT INTO conversations_contextblock (thread_id, sha256, text)
-    SELECT new.thread_id, new.sha256, new.text
+    INSERT INTO conversations_contextblock (thread_id, user_id, sha256, text)
+    SELECT new.thread_id, new.user_id, new.sha256, new.text
     FROM step, jsonb_populate_recordset(NULL::conversations_contextblock, %(blocks)s) AS new
     ON CONFLICT DO NOTHING
 ), turn_file AS (
-    INSERT INTO conversations_turnfile (thread_id, position, place, file_id, numbers, outlined)
-    SELECT new.thread_id, new.position, new.place, new.file_id, new.numbers, new.outlined
+    INSERT INTO conversations_turnfile (thread_id, user_id, position, place, file_id, numbers, outlined)
+    SELECT new.thread_id, new.user_id, new.position, new.place, new.file_id, new.numbers, new.outlined
     FROM step, jsonb_populate_recordset(NULL::conversations_turnfile, %(turn_files)s) AS new
     JOIN conversations_file AS file ON file.id = new.file_id
     ON CONFLICT DO NOTHING

@@ -242,7 +242,13 @@ def store_turn(
 def _new_reply(cursor: ThreadCursor, token: ApiToken | None, **values: Any) -> Reply:
     request_id = current_request_id.get() or None
     return Reply(
-        thread=cursor.thread, token=token, owner=OWNER, request_id=request_id, created_at=timezone.now(), **values
+        thread=cursor.thread,
+        user_id=cursor.thread.user_id,
+        token=token,
+        owner=OWNER,
+        request_id=request_id,
+        created_at=timezone.now(),
+        **values,
     )
 
 

@@ -247,7 +247,7 @@ class Messages(InTheirShape, AsyncAPIView):
         ready = await _apart(request, lambda: _ready(request))
         if ready.thread and ready.restored:
             await _until_read(ready.restored)
-            await in_database(history_files.place)(ready.thread, ready.assistant)
+            await in_database(history_files.place)(caller(request).pk, ready.thread, ready.assistant)
         try:
             begun = await _begin(caller(request), ready, token_of(request))
         except OpenbookError:

@@ -72,6 +72,7 @@ def noting(
     items = packed_items(list(_items(known, topics))) if known or topics else ""
     snapshot = ContextSnapshot(
         thread=thread,
+        user_id=thread.user_id,
         purpose=ContextSnapshot.Purpose.CONSOLIDATION,
         round=attempt,
         created_at=timezone.now(),
@@ -92,7 +93,11 @@ def noting(
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,
     )
-    of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
+    of_thread = [
+        ContextBlock(thread=thread, user_id=thread.user_id, sha256=sha256(text), text=text)
+        for text in (material, items)
+        if text
+    ]
     of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in sections]
     return NoteRequest(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload, known=known, topics=topics)
 

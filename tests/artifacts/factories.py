@@ -23,12 +23,19 @@ def make_artifact(
     at = created_at or timezone.now()
     contents = contents or ("# BRD",)
     artifact = Artifact.objects.create(
-        thread=thread, title=title, version=len(contents), created_at=at, updated_at=at, **values
+        thread=thread,
+        user_id=thread.user_id,
+        title=title,
+        version=len(contents),
+        created_at=at,
+        updated_at=at,
+        **values,
     )
     for number, content in enumerate(contents, start=1):
         ArtifactVersion.objects.create(
             artifact=artifact,
             thread=thread,
+            user_id=thread.user_id,
             number=number,
             content=content,
             origin=origin or ("reply" if message or reply_id else "program"),

@@ -62,6 +62,7 @@ def chain(thread: Thread, texts: Sequence[str]) -> list[Message]:
         Message(
             id=ids[index],
             thread=thread,
+            user_id=thread.user_id,
             parent_id=parents[index],
             position=index + 1,
             depth=index + 1,
@@ -82,7 +83,7 @@ def make_reply(thread: Thread | None = None, *, status: str = "completed", **val
     ended = None if status == Reply.Status.RUNNING else now
     question = thread.messages.filter(role=Message.Role.USER, is_active=True).latest("position")
     about = {"user_message": question, "owner": "test", "lease_until": now, "created_at": now, "ended_at": ended}
-    return Reply.objects.create(thread=thread, status=status, **about | values)
+    return Reply.objects.create(thread=thread, user_id=thread.user_id, status=status, **about | values)
 
 
 def make_snapshot(
@@ -120,8 +121,8 @@ def make_context(reply: Reply, provider: Provider | None = None) -> Context:
 
 def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
     """The request of a reply, which may have ended."""
-    ContextBlock.objects.bulk_create(snapshots.blocks(context, reply.thread_id), ignore_conflicts=True)
     snapshot = snapshots.of_reply(context, reply, round=round)
+    ContextBlock.objects.bulk_create(snapshots.blocks(context, snapshot), ignore_conflicts=True)
     snapshot.save(force_insert=True)
     return snapshot
 
