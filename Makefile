@@ -62,6 +62,7 @@ audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 # ONLY=inspection for the admin's alone, =thinking for first words, =endings for what an ending costs, =notes for what
 # consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out, =local for what
 # the local model reads anew.
+bench: $(if $(filter-out message,$(ONLY)),,.local/chats/stamp)
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
@@ -82,6 +83,7 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
 
 COMPILE_LOCAL = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:local --no-deps,$(COMPILE))
+COMPILE_CHATS = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:chats,$(COMPILE))
 
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
@@ -93,9 +95,10 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 		--constraints requirements-s3.txt --constraints requirements-cloud.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
+	$(COMPILE_CHATS) --output-file requirements-chats.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
-	rm -rf .venv node_modules .local/uv .local/bench .local/claude-cli .local/static .local/static.stamp
+	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/claude-cli .local/static .local/static.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -143,6 +146,14 @@ $(addprefix .venv/,dev.stamp otel.stamp cloud.stamp s3.stamp pydantic.stamp loca
 		-r requirements-peers.txt
 	@"$(UV)" pip install --quiet --python .local/bench/bin/python --require-hashes $(FLAGS_local) \
 		-r requirements-local.txt
+	@touch $@
+
+# Of their own again: Chainlit brings a hundred packages, and the newest of each are not always what it takes.
+.local/chats/stamp: requirements-chats.txt .venv/made.stamp
+	@echo "Installing the chats that messages are measured beside ..."
+	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/chats
+	@"$(UV)" pip install --quiet --compile-bytecode --python .local/chats/bin/python --require-hashes \
+		-r requirements-chats.txt
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.

@@ -1,24 +1,21 @@
-"""CPU of one message over REST: the server's process alone, beside the least that can stand before a model, and beside a chat
-that keeps its turns in PostgreSQL.
+"""CPU of one message over REST: the server's process alone, beside the least that can stand before a model, and beside
+chats that keep their turns in PostgreSQL.
 
 CPU and not time, so that what else the machine does hardly counts; the candidates take turns, and the ratios are of one run.
 """
 
-import http.client
-import json
 import time
 import uuid
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import urlsplit
 
+from tests.benchmarks import chats
+from tests.benchmarks.chats import Call
 from tests.benchmarks.measuring import doing
-from tests.benchmarks.served import Served, served
+from tests.benchmarks.served import Served, connected, post, served
 from tests.clients import ServerClient
 from tests.processes import server
 from tests.services import fresh_database
@@ -34,8 +31,6 @@ QUESTION = {
 }
 SAID = "Turn {}: the harbour lay quiet, and nobody had yet come down to the boats."
 RELAY = "bare Daphne relay, whole text"
-
-Call = Callable[[http.client.HTTPConnection, int], None]
 
 
 def main() -> None:
@@ -75,28 +70,16 @@ def start(stack: ExitStack) -> dict[str, tuple[Served, Call]]:
 
     def to_thread(action: str, status: int = 200) -> tuple[Served, Call]:
         paths = [f"/api/v1/threads/{thread}/{action}" for thread in threads]
-        return ours, lambda connection, number: post(connection, paths[number], headers, status)
+        return ours, lambda connection, number: post(connection, paths[number], QUESTION, headers, status)
 
-    candidates: dict[str, tuple[Served, Call]] = {
-        RELAY: (relay, lambda connection, _: post(connection, "/", {})),
-        "the same, its pieces as they come": (relay, lambda connection, _: post(connection, "/stream/", {})),
+    items = [{"role": ("user", "assistant")[n % 2], "content": SAID.format(n)} for n in range(TURNS)]
+    return {
+        RELAY: (relay, lambda connection, _: post(connection, "/", QUESTION)),
+        "the same, its pieces as they come": (relay, lambda connection, _: post(connection, "/stream/", QUESTION)),
         "Openbook, messages/": to_thread("messages/", 201),
         "Openbook, messages/stream/": to_thread("messages/stream/"),
         "Openbook, context/": to_thread("context/"),
-    }
-    if find_spec("agents"):
-        chats = stack.enter_context(served("chats", WORDS))
-        agents = stack.enter_context(served("agents", stack.enter_context(fresh_database()), chats.url))
-        sessions = [f"/{uuid.uuid4()}/" for _ in range(AT_ONCE)]
-        items = [{"role": ("user", "assistant")[n % 2], "content": SAID.format(n)} for n in range(TURNS)]
-        for session in sessions:
-            with closing(connected(agents)) as connection:
-                post(connection, f"{session}fill/", {}, body=items)
-        candidates["OpenAI Agents SDK, sessions in PostgreSQL, on uvicorn"] = (
-            agents,
-            lambda connection, number: post(connection, sessions[number], {}),
-        )
-    return candidates
+    } | chats.start(stack, words=WORDS, at_once=AT_ONCE, turns=items, question=QUESTION["content"])
 
 
 def long_thread() -> dict[str, Any]:
@@ -129,20 +112,3 @@ def measured(running: Served, call: Call) -> float:
 def cpu_seconds(pid: int) -> float:
     """That a process has taken, all its threads together."""
     return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid() gives it on Linux
-
-
-def connected(running: Served) -> http.client.HTTPConnection:
-    return http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=60)
-
-
-def post(
-    connection: http.client.HTTPConnection,
-    path: str,
-    headers: dict[str, str],
-    status: int = 200,
-    body: dict[str, Any] | Sequence[Any] = QUESTION,
-) -> None:
-    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"} | headers)
-    response = connection.getresponse()
-    answer = response.read()
-    assert response.status == status, answer[:500]

@@ -8,11 +8,14 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from itertools import cycle, islice
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests import model_scripts
 from tests.chat_server import ChatServer
@@ -29,19 +32,41 @@ MODEL = "claude-sonnet-5-5"
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """A running process of this module. ``url`` has no slash at its end."""
+    """A running process. ``url`` has no slash at its end."""
 
     url: str
     pid: int
 
 
+def served(name: str, *arguments: object) -> AbstractContextManager[Served]:
+    return running(sys.executable, "-m", __name__, name, *arguments)
+
+
 @contextmanager
-def served(name: str, *arguments: object) -> Iterator[Served]:
-    with until_left([sys.executable, "-m", __name__, name, *map(str, arguments)]) as process:
+def running(*command: object) -> Iterator[Served]:
+    """A program that prints its address and runs until its standard input ends."""
+    with until_left([*map(str, command)]) as process:
         assert process.stdout
         url = process.stdout.readline().strip()
-        assert url, f"{name} did not start"
+        assert url, f"{command} did not start"
         yield Served(url=url, pid=process.pid)
+
+
+def connected(running: Served) -> HTTPConnection:
+    return HTTPConnection(urlsplit(running.url).netloc, timeout=60)
+
+
+def post(
+    connection: HTTPConnection,
+    path: str,
+    body: Mapping[str, Any] | Sequence[Any],
+    headers: Mapping[str, str] = MappingProxyType({}),
+    status: int = 200,
+) -> None:
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", **headers})
+    response = connection.getresponse()
+    answer = response.read()
+    assert response.status == status, answer[:500]
 
 
 def words(count: int) -> list[str]:
