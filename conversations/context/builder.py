@@ -267,14 +267,6 @@ def build_context(
         assistant = _with_the_conversation_alone(assistant)
     memory = assistant.uses_memory and remembers
     base = (recorded.base if recorded else "") or row.system_prompt or assistant.system_prompt
-    parts = Parts(
-        program=recorded.program if recorded and recorded.program else program_section(provider.program()),
-        base=Section.of("base", base),
-        instructions=Section.of(INSTRUCTIONS, options.instructions) if options.instructions else None,
-        newest=newest,
-        silent=silent,
-        rounds=options.rounds,
-    )
     allowance = (recorded and recorded.allowance) or options.raised(
         OutputAllowance.of(row, assistant, answer=options.at_most(assistant.max_output_tokens)), row
     )
@@ -321,17 +313,23 @@ def build_context(
     citing = how_to_cite(by_itself=as_documents) if has_files else ""
     if recorded and recorded.citing is not None:
         citing = recorded.citing
-    parts = replace(
-        parts,
+    parts = Parts(
+        program=recorded.program if recorded and recorded.program else program_section(provider.program()),
         tools=tools_section(tools.definitions) if tools.definitions else None,
+        base=Section.of("base", base),
         rules=Section.of("rules", tools.rules) if tools.rules else None,
         citing=Section.of(CITING, citing) if citing else None,
+        instructions=Section.of(INSTRUCTIONS, options.instructions) if options.instructions else None,
+        newest=newest,
+        silent=silent,
+        rounds=options.rounds,
     )
     file_room = room_for_files(assistant, origin) if has_files else 0
     is_readable = has_files and any(tool["name"] == READ_FILE for tool in tools.definitions)
     read_room = file_room // 2 if is_readable else 0
-    whole = whole.within(origin.room - file_room - read_room)
-    budget = whole.estimated(factor)
+    if has_files:
+        whole = whole.within(origin.room - file_room - read_room)
+        budget = whole.estimated(factor)
     tiers = cut_tiers(build_tiers(known, assistant, factor), tiers_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), firm=True))
     watch.lap("memory")
@@ -477,7 +475,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
     """Fit, plan the cache, render, account. Pure."""
     parts = fit(whole, budget.beside_files(whole.file_tokens))
     cache = prompt_cache.plan(
-        inputs.before if parts.prefix == whole.prefix else inputs.before.without_system(),
+        inputs.before if parts is whole or parts.prefix == whole.prefix else inputs.before.without_system(),
         inputs.previous,
         cacheable_from=inputs.cacheable_from,
         system_tokens=inputs.factor.of_estimate(parts.prefix_tokens),

@@ -144,7 +144,7 @@ class Parts:
     @property
     def file_tokens(self) -> int:
         """What stands of files in the turns that are sent, and was read of them since."""
-        return sum(turn.file_tokens for turn in self.turns) + self.read_tokens
+        return sum(excerpt.tokens for turn in self.turns for excerpt in turn.files) + self.read_tokens
 
     @property
     def read_tokens(self) -> int:
@@ -181,6 +181,8 @@ def fit(parts: Parts, budget: Budget) -> Parts:
     shortened, with a visible mark; the message gets at least three quarters of the room.
     """
     over = parts.total_tokens - budget.total_tokens
+    if over <= 0 and parts.total_tokens <= budget.hard_cap:
+        return parts
     if over > 0:
         cuttable = sum(tier.tokens for tier in parts.tiers)
         parts = replace(parts, tiers=cut_tiers(parts.tiers, max(0, cuttable - over)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from conversations.context.file_results import NO_RESULTS, Results, named_parts
 from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
-from conversations.context.turn_groups import FILE, Block, SentMessage, parts_of
+from conversations.context.turn_groups import FILE, Block, SentMessage, is_text, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import EARLIER, Payload, Provider
@@ -88,7 +88,15 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
     A cache mark stands at the end of the person's own words, before the additions: the next request repeats only the former.
     ``mark`` is how long its entry lives; empty for none.
     """
-    parts = [part for turn in without_orphans(turns) for part in parts_of(with_files(turn))]
+    parts = [
+        part
+        for turn in without_orphans(turns)
+        for part in (
+            (SentMessage(turn.role, turn.content),)
+            if is_text(turn.content) and not turn.file_blocks
+            else parts_of(with_files(turn))
+        )
+    ]
     if parts and parts[0].role == "assistant":
         parts.insert(0, SentMessage("user", text_blocks(EARLIER)))
     if mark and parts:

@@ -51,7 +51,8 @@ class SourceItem:
 
     def in_model_tokens(self, factor: Factor) -> "SourceItem":
         """Its estimated tokens as the model's."""
-        return replace(self, tokens=factor.of_estimate(self.tokens))
+        tokens = factor.of_estimate(self.tokens)
+        return self if tokens == self.tokens else replace(self, tokens=tokens)
 
     def left_out(self) -> "SourceItem":
         return replace(self, included=False, reason=Reason.OVER_BUDGET, tokens=0)

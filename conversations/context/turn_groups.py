@@ -1,9 +1,8 @@
 """What belongs together in a thread: a tool call and its result, a question and all that answers it. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Block = dict[str, Any]
 NONE: frozenset[str] = frozenset()
@@ -28,8 +27,7 @@ class TurnContent(Protocol):
     def content(self) -> Sequence[Block]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SentMessage:
+class SentMessage(NamedTuple):
     """What a turn is sent as, or a part of it: the results that stand within an assistant turn are the user's to the API."""
 
     role: str
@@ -46,7 +44,13 @@ def parts_of(turn: TurnContent) -> list[SentMessage]:
 
 def only_texts(turns: Sequence[TurnContent]) -> bool:
     """Most threads: nothing in them has another half, and all of it can be sent."""
-    return all(block["type"] == "text" for turn in turns for block in turn.content)
+    return all(is_text(turn.content) for turn in turns)
+
+
+def is_text(content: Sequence[Block]) -> bool:
+    if len(content) == 1:
+        return bool(content[0]["type"] == "text")
+    return all(block["type"] == "text" for block in content)
 
 
 def calls(turns: Sequence[TurnContent]) -> list[frozenset[str]]:

@@ -54,7 +54,7 @@ class Turn:
 
     @property
     def file_tokens(self) -> int:
-        return sum(excerpt.tokens for excerpt in self.files)
+        return sum(excerpt.tokens for excerpt in self.files) if self.files else 0
 
     @classmethod
     def of(cls, message: Message) -> "Turn":
