@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django.db.models import Q
 
@@ -35,12 +35,25 @@ from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot, File, Message
 from conversations.providers.base import Payload, Usage
 from conversations.providers.errors import words_instead
+from conversations.runtime import db
 from conversations.runtime.shapes import fill
+from conversations.runtime.sql_files import read_statements
 
 NEAR = 20
 """How many of the turns that were left out are named one by one, next to those that were included."""
 
+SQL = read_statements(__file__)
+
 NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "files", "tokens", "total"), 0)
+
+
+class NearTurn(NamedTuple):
+    """A turn that was left out and is named by itself."""
+
+    id: uuid.UUID
+    position: int
+    token_count: int
+    is_active: bool
 
 
 def body(snapshot: ContextSnapshot) -> SnapshotAnswer:
@@ -63,8 +76,7 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> SnapshotAnswer:
 
 
 def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
-    near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
-    body = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
+    body = account(snapshot, material, _near(snapshot))
     switch = switch_before(snapshot)
     return body | {
         "sections": _with_quotes(body["sections"], snapshot),
@@ -73,13 +85,22 @@ def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
     }
 
 
+def _near(snapshot: ContextSnapshot) -> list[NearTurn]:
+    """The turns at ``near_places``, oldest first."""
+    ranges = _near_ranges(snapshot) if snapshot.thread_id else []
+    if not ranges:
+        return []
+    first, last = zip(*ranges, strict=True)
+    rows = db.run(SQL["near"], thread=snapshot.thread_id, first=list(first), last=list(last))
+    return [NearTurn(*row) for row in rows]
+
+
 def _with_quotes(sections: list[SectionAnswer], snapshot: ContextSnapshot) -> list[SectionAnswer]:
     """The sections, with where the earlier turns stand that the message brings along."""
     recalled = [item for item in snapshot.recalled or [] if "thread" in item and item["included"]]
     if not recalled:
         return sections
-    turns = Message.objects.filter(id__in=[item["id"] for item in recalled], is_active=True, forgotten_at=None)
-    texts = {str(id): text for id, text in turns.values_list("id", "text")}
+    texts = dict(db.run(SQL["quoted"], turns=[item["id"] for item in recalled]))
     return [
         section | {"quotes": quoted_turns(section["text"] or "", recalled, texts)}
         if section["name"] == "message"
@@ -96,7 +117,7 @@ def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
         return None
 
 
-def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> SnapshotAnswer:
+def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTurn | Message]) -> SnapshotAnswer:
     """The body but for the exact request, and without what another model before changed. ``near``: the turns at
     ``near_places``, oldest first."""
     return {
@@ -245,7 +266,9 @@ def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
     return next((material.texts.get(addition.sha256) for addition in parts), None)
 
 
-def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[ItemAnswer]:
+def _turn_items(
+    snapshot: ContextSnapshot, material: Material, near: Sequence[NearTurn | Message]
+) -> Iterator[ItemAnswer]:
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
     counts, factor = snapshots.counts_of(snapshot), snapshots.factor_of(snapshot)
     sent = {turn.position: turn for turn in material.turns}
@@ -298,7 +321,15 @@ def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int, *, exa
 def near_places(snapshot: ContextSnapshot) -> Q:
     """Where in the thread the turns stand that were left out and are named one by one."""
     places = snapshots.NOWHERE
-    for run in runs_of(snapshot):
-        if not run.included and run.reason is not Reason.RECALLED:
-            places |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
+    for places_of_run in _near_ranges(snapshot):
+        places |= Q(position__range=places_of_run)
     return places
+
+
+def _near_ranges(snapshot: ContextSnapshot) -> list[tuple[int, int]]:
+    """The same places, from the first to the last of each run."""
+    return [
+        (max(run.first, run.last - NEAR + 1), run.last)
+        for run in runs_of(snapshot)
+        if not run.included and run.reason is not Reason.RECALLED
+    ]
