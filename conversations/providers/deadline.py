@@ -33,7 +33,7 @@ class Deadline:
     def __init__(self, seconds: float = math.inf, *, first_token_seconds: float | None = None) -> None:
         if first_token_seconds is None:
             first_token_seconds = settings.OPENBOOK_FIRST_TOKEN_SECONDS
-        self._first_token_seconds = first_token_seconds
+        self._first_token_seconds, self._stall_seconds = first_token_seconds, settings.OPENBOOK_STALL_SECONDS
         self.ends = time.monotonic() + seconds
         self.next_sign = time.monotonic() + first_token_seconds
         self.content_seen = self.is_writing = False
@@ -54,7 +54,7 @@ class Deadline:
             case ThinkingDone():
                 self.next_sign = time.monotonic() + self._first_token_seconds
             case _:
-                self.next_sign = time.monotonic() + settings.OPENBOOK_STALL_SECONDS
+                self.next_sign = time.monotonic() + self._stall_seconds
 
     def seconds_left(self) -> float:
         return min(self.ends, self.next_sign) - time.monotonic()

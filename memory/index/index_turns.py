@@ -30,14 +30,14 @@ NEWEST_UNINDEXED = SQL["newest_unindexed"]
 def catch_up(user_id: int, *, recount: bool = False) -> None:
     """Index what is stored of the user and not indexed yet, and count the words anew where that is due, or ``recount``: what
     came at once may have brought speakers of its own."""
-    began_at = timezone.now()
+    until = timezone.now() - LATE
     while turns := _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH):
         word_index.store(user_id, turns)
         if len(turns) < BATCH:
             break
-    if recount or word_index.needs_counting(user_id):
+    if word_index.caught_up(user_id, until) or recount:
         word_index.count_words(user_id, list(Thread.objects.filter(user_id=user_id).values_list("id", flat=True)))
-    word_index.caught_up(user_id, began_at - LATE)
+        word_index.caught_up(user_id, until)  # the first count made the row
 
 
 def catch_up_if_possible(user_id: int) -> None:

@@ -122,14 +122,11 @@ def count_words(user_id: int, threads: Sequence[uuid.UUID]) -> None:
     )
 
 
-def needs_counting(user_id: int) -> bool:
-    """Whether there are a quarter more turns than when the words were counted, or they never were."""
-    known = Vocabulary.objects.filter(user=user_id).values_list("turns", "counted_turns").first()
-    return known is None or known[0] > known[1] * 5 // 4 + 20
-
-
-def caught_up(user_id: int, until: datetime) -> None:
-    Vocabulary.objects.filter(user=user_id).update(indexed_until=until)
+def caught_up(user_id: int, until: datetime) -> bool:
+    """Note that all that was stored by then is indexed. Returns whether the words are due to be counted: there are a quarter
+    more turns than when they were, or they never were, and there is no row to note it in."""
+    rows = run(SQL["caught_up"], user=user_id, until=until)
+    return not rows or rows[0][0]
 
 
 def forget_counts(user_id: int) -> None:

@@ -56,3 +56,7 @@ FROM every
 ON CONFLICT (user_id) DO UPDATE
 SET turns = excluded.turns, length = excluded.length, counted_turns = excluded.counted_turns,
     common = excluded.common, shares = excluded.shares, names = excluded.names
+
+-- name: caught_up
+UPDATE memory_vocabulary SET indexed_until = %(until)s WHERE user_id = %(user)s
+RETURNING turns > counted_turns * 5 / 4 + 20
