@@ -1,11 +1,15 @@
 """The admin's ways to show a value, for its templates."""
 
+from typing import Any
+
 from django import template
+from django.contrib.admin.templatetags.admin_list import result_headers
 from django.utils.safestring import SafeString
 
 from conversations.models import ContextSnapshot, Reply
 from conversations.providers.errors import words_instead
 from conversations.staff import display
+from conversations.staff.requests.request_list import RequestChangeList
 
 register = template.Library()
 
@@ -33,3 +37,9 @@ def took(reply: Reply) -> str:
 @register.filter
 def tokens_bar(snapshot: ContextSnapshot) -> SafeString:
     return display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)
+
+
+@register.inclusion_tag("admin/change_list_results.html")
+def request_rows(changelist: RequestChangeList) -> dict[str, Any]:
+    """In place of Django's ``result_list``: the same table."""
+    return {"result_headers": list(result_headers(changelist)), "results": [[row] for row in changelist.rows]}
