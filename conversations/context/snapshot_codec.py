@@ -7,6 +7,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime
@@ -38,13 +39,13 @@ def pack_runs(runs: Iterable[TurnRun]) -> str:
 
 
 def unpack_runs(text: str) -> list[TurnRun]:
-    return [_read_run(*groups) for groups in _each(RUN, text)]
+    return [_read_run(part) for part in text.split(BETWEEN)] if text else []
 
 
 def reason_at(text: str, position: int) -> Reason | None:
     """Why the turn at a position is in these runs or not; ``None`` where they don't reach it. Reads no further than that."""
     for part in text.split(BETWEEN) if text else ():
-        run = _read_run(*_groups(RUN, part))
+        run = _read_run(part)
         if run.last >= position:
             return run.reason
     return None
@@ -112,9 +113,10 @@ def _run(run: TurnRun) -> str:
     return f"{run.first}{last}{count} {run.reason.value}{tokens}{digest}"
 
 
-def _read_run(
-    first: str, last: str | None, count: str | None, reason: str, tokens: str | None, digest: str | None
-) -> TurnRun:
+@lru_cache(maxsize=4_096)
+def _read_run(part: str) -> TurnRun:
+    """Kept, as the requests of a thread say the same of most of its turns."""
+    first, last, count, reason, tokens, digest = _groups(RUN, part)
     end = int(last or first)
     return TurnRun(
         first=int(first),
