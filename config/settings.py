@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 
-from config.postgres import embedded
-from config.postgres.pooled_connection import PooledConnection, check_health
+from config.postgres import embedded, hosts
+from config.postgres.pooled_connection import PooledConnection, check_health, check_writable
 from config.server import proxies
 from conversations.runtime import local_engine
 
@@ -63,9 +63,18 @@ def generated_secret_key() -> str:
     return key
 
 
+def database_address(name: str) -> str:
+    try:
+        return hosts.address(env(name)) if env(name) else ""
+    except hosts.AddressError as error:
+        hint = "write postgresql://user:password@host:5432/database, or several as host1:5432,host2:5432"
+        raise ImproperlyConfigured(f"{name} can't be read: {error}; {hint}.") from error
+
+
 def database(url: str) -> dict[str, Any]:
     """Django's settings for a libpq URL or DSN; parameters that Django has no name for go to libpq as they are."""
     parts = dict(conninfo_to_dict(url))
+    must_take_writes = parts.get("target_session_attrs") in {"read-write", "primary"}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.pop("dbname", "openbook"),
@@ -81,8 +90,10 @@ def database(url: str) -> dict[str, Any]:
                 "min_size": 1,
                 "max_size": OPENBOOK_DATABASE_CONNECTIONS,
                 "timeout": 3,
+                # Then the next request tries anew, where the pool itself would wait twice as long each time.
+                "reconnect_timeout": 2,
                 "connection_class": PooledConnection,
-                "check": check_health,
+                "check": check_writable if must_take_writes else check_health,
             },
             # Django switches prepared statements off unless both are said. Not 0: migrations send several commands at once,
             # which a prepared statement can't hold.
@@ -168,7 +179,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "mail.W001"]
 
 OPENBOOK_DATABASE_CONNECTIONS = int(env("OPENBOOK_DATABASE_CONNECTIONS", "16"))
 DATABASE_IS_EMBEDDED = not env("DATABASE_URL")
-DATABASE_URL = env("DATABASE_URL") or embedded.url(LOCAL_DIR / "postgres")
+DATABASE_URL = database_address("DATABASE_URL") or embedded.url(LOCAL_DIR / "postgres")
 DATABASES = {"default": database(DATABASE_URL)}
 
 REDIS_URL = env("REDIS_URL")

@@ -8,6 +8,9 @@ import psycopg
 from psycopg import pq
 from psycopg_pool import ConnectionPool
 
+READ_ONLY = ("in_hot_standby", "default_transaction_read_only")
+"""What PostgreSQL reports by itself whenever it changes."""
+
 
 class PooledConnection(psycopg.Connection[Any]):
     """Statements are kept prepared where they will be met again: on PostgreSQL itself, and by poolers that keep them for their
@@ -54,3 +57,12 @@ def check_health(connection: psycopg.Connection[Any]) -> None:
     poll.register(connection.fileno(), select.POLLIN)
     if poll.poll(0):
         ConnectionPool.check_connection(connection)
+
+
+def check_writable(connection: psycopg.Connection[Any]) -> None:
+    """The same where the server must take writes: one that has become read-only, as a primary that another has taken over
+    from, said so with what it answered last."""
+    check_health(connection)
+    if any(connection.info.parameter_status(name) == "on" for name in READ_ONLY):
+        connection.close()  # or the pool would keep it
+        raise psycopg.OperationalError("the server takes no writes any more")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from conversations import errors
 from conversations.rest import throttling
+from conversations.runtime.db import is_away
 
 log = logging.getLogger("openbook.api")
 
@@ -64,7 +65,7 @@ def exception_handler(exception: Exception, context: dict[str, Any]) -> Response
 def _translated(exception: Exception) -> Exception:
     """Django's own exceptions as errors that the caller can be told; others as they are."""
     match exception:
-        case OperationalError() | InterfaceError():
+        case DatabaseError() | InterfaceError() if is_away(exception):
             log.exception("database unreachable")
             return errors.Unavailable()
         case RequestDataTooBig():

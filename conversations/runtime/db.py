@@ -11,10 +11,18 @@ from typing import Any, cast
 
 import psycopg
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, close_old_connections, connection, connections
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    close_old_connections,
+    connection,
+    connections,
+)
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.models import Model
-from psycopg.errors import error_from_result
+from psycopg.errors import ReadOnlySqlTransaction, error_from_result
 from psycopg.pq import ConnStatus, ExecStatus
 
 # Not asgiref's shared thread: there, one slow query holds up every socket of the process.
@@ -46,10 +54,16 @@ def connect(name: str) -> psycopg.Connection:
         settings.DATABASE_URL,
         dbname=connection.settings_dict["NAME"],
         application_name=f"openbook {name}",
-        connect_timeout=5,
+        connect_timeout=connection.settings_dict["OPTIONS"]["connect_timeout"],
         autocommit=True,
         prepare_threshold=None,
     )
+
+
+def is_away(error: Exception) -> bool:
+    """Whether the database can't be reached or takes no writes just now, so that trying again helps."""
+    read_only = isinstance(error, InternalError) and isinstance(error.__cause__, ReadOnlySqlTransaction)
+    return read_only or isinstance(error, OperationalError | InterfaceError)
 
 
 def close_pool() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import django.db
 import psycopg
 from django.db import connection as django_connection
+from psycopg.errors import ReadOnlySqlTransaction
 
 from conversations.runtime import interruption
 from conversations.runtime.db import connect, run
@@ -118,7 +119,7 @@ class _Keeper:
             if self._connection:
                 try:
                     return self._rows(self._connection, statement, values)
-                except psycopg.OperationalError:
+                except (psycopg.OperationalError, ReadOnlySqlTransaction):  # or another server is the primary now
                     self._close()
                     if interruption.is_requested():
                         raise  # a worker that is to end waits for no new connection: its leases run out

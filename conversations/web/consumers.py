@@ -19,7 +19,7 @@ from conversations.accounts import limits
 from conversations.errors import ErrorObject, OpenbookError
 from conversations.models import Scope, Thread
 from conversations.runtime import bounded_json
-from conversations.runtime.db import in_database
+from conversations.runtime.db import in_database, is_away
 from conversations.runtime.request_ids import request_scope
 from conversations.runtime.shapes import moment
 from conversations.web import socket_access
@@ -109,9 +109,10 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await self._handle(visitor, frame)
             except OpenbookError as error:
                 await self._answer(error, frame)
-            except (OperationalError, InterfaceError):
-                await self._answer(errors.Unavailable(), frame)
-            except Exception:  # whatever it is, the person is told and the socket stays open
+            except Exception as error:  # whatever it is, the person is told and the socket stays open
+                if is_away(error):
+                    await self._answer(errors.Unavailable(), frame)
+                    return
                 log.exception("frame failed")
                 await self._answer(InternalError(), frame)
 
