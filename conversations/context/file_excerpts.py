@@ -4,7 +4,8 @@ A small file stands whole in the turn that brought it. Of a larger one stand an 
 a later message may bring further parts of it. What was given with a turn stays in it, so that the prompt cache holds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
@@ -23,6 +24,12 @@ SHARE_ALONE, SHARE_BESIDE = 0.5, 0.125
 """Of the room that is left, for the beginning of new files: where nothing bears on the message, and where something does."""
 FAINT = 0.15
 """What bears so much less on the message than the best part of any file is not given."""
+
+RUN = re.compile(r" ?(\d{1,6})(?: ?[-–] ?(\d{1,6}))? ?", re.ASCII)
+LONGEST_RANGES = 30_000
+"""Characters."""
+MOST_PARTS = 100_000
+"""No file has as many."""
 
 CLOSING = "</file>"
 PICTURE_FOLLOWS = "(Its picture follows.)"
@@ -273,10 +280,20 @@ def write_ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def read_ranges(text: str) -> Iterator[int]:
-    for run in filter(None, text.split(", ")):
-        first, _, last = run.partition("-")
-        yield from range(int(first), int(last or first) + 1)
+def read_ranges(text: str, *, most: int = MOST_PARTS) -> list[int]:
+    """The numbers that are written so, or as a person or a model writes them (``1–3,7``), each once, in order, and up to
+    ``most``. Takes no longer than the text and the numbers are long. Raises ``ValueError`` where it is no such text."""
+    if not text:
+        return []
+    if len(text) > LONGEST_RANGES or not (runs := list(map(RUN.fullmatch, text.split(",")))) or not all(runs):
+        raise ValueError("no ranges of parts")
+    spans = sorted((int(run[1]), int(run[2] or run[1])) for run in runs if run)
+    if any(not 1 <= first <= last for first, last in spans):
+        raise ValueError("a range of parts that begins before the first or ends before it begins")
+    numbers: list[int] = []
+    for first, last in spans:
+        numbers += range(max(first, numbers[-1] + 1 if numbers else 1), min(last, most) + 1)
+    return numbers
 
 
 def _attribute(text: str) -> str:

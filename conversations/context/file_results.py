@@ -3,7 +3,6 @@
 So a file that is deleted leaves nothing of its text in the turns that its parts were read in.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from conversations.context.file_excerpts import (
     FileOutline,
     PartContent,
     blocks,
+    read_ranges,
     write_ranges,
 )
 from conversations.context.turn_groups import FILE
@@ -23,8 +23,6 @@ type Results = Mapping[str, Sequence[Block]]
 """What is sent as the results of calls, by their ids."""
 
 NO_RESULTS: Results = MappingProxyType({})
-RUN = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
-LONGEST_RANGES = 30_000
 
 
 def naming_block(excerpt: FileExcerpt) -> Block:
@@ -85,5 +83,8 @@ def _written(
 
 def _numbers(block: Block, file: FileOutline) -> list[int]:
     """Those that the file has: the block may come from elsewhere, and name any."""
-    runs = [(int(first), int(last or first)) for first, last in RUN.findall(str(block.get("parts"))[:LONGEST_RANGES])]
-    return [part.number for part in file.parts if any(first <= part.number <= last for first, last in runs)]
+    try:
+        named = {*read_ranges(str(block.get("parts")))}
+    except ValueError:
+        return []
+    return [part.number for part in file.parts if part.number in named]

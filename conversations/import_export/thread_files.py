@@ -182,16 +182,10 @@ def _note(name: str) -> str:
 
 def _numbers(ranges: str) -> list[int]:
     """Numbers of parts, for example of ``1-3, 7``; none where it is no such text."""
-    numbers: set[int] = set()
     try:
-        for run in filter(None, ranges.split(", ")):
-            first, _, last = run.partition("-")
-            if not 1 <= int(first) <= int(last or first) <= MAX_PARTS:
-                return []
-            numbers.update(read_ranges(run))
+        return read_ranges(ranges, most=MAX_PARTS)
     except ValueError:
         return []
-    return sorted(numbers)
 
 
 def _type(block: Any) -> Any:

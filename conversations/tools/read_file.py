@@ -1,18 +1,23 @@
 """The model reads parts of a file of this thread that it was not given: of a long one it is given but some."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from conversations.context.citations import parts_called
-from conversations.context.file_excerpts import READ_FILE, FileExcerpt, FileOutline, PartOutline, write_ranges
+from conversations.context.file_excerpts import (
+    READ_FILE,
+    FileExcerpt,
+    FileOutline,
+    PartOutline,
+    read_ranges,
+    write_ranges,
+)
 from conversations.tools.base import ReadableFiles, Tool, ToolContext, ToolError, ToolResult
 
 MOST_TOKENS = 8_000
 """Estimated, of one call."""
 MOST_NAMED = 20
-NUMBERS = re.compile(r"\d{1,6}(?: ?[-–] ?\d{1,6})?(?:, ?\d{1,6}(?: ?[-–] ?\d{1,6})?)*")
-RUN = re.compile(r"(\d+)(?: ?[-–] ?(\d+))?")
 
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
@@ -47,7 +52,11 @@ def parts_named(file: FileOutline, named: str) -> list[PartOutline]:
     """In the order of the file. Bare numbers are those of parts. Raises ``ToolError``."""
     if not file.parts:
         raise ToolError(f"Nothing of “{file.name}” could be read. {file.problem}".strip())
-    parts = list(_numbered(file, named) if NUMBERS.fullmatch(named.strip()) else _called(file, named))
+    try:
+        numbers = {*read_ranges(named.strip(), most=file.parts[-1].number)}
+        parts = [part for part in file.parts if part.number in numbers]
+    except ValueError:
+        parts = list(_called(file, named))
     if not parts:
         last = file.parts[-1]
         raise ToolError(
@@ -57,23 +66,15 @@ def parts_named(file: FileOutline, named: str) -> list[PartOutline]:
     return sorted({part.number: part for part in parts}.values(), key=lambda part: part.number)
 
 
-def _numbered(file: FileOutline, named: str) -> Iterator[PartOutline]:
-    runs = [(int(first), int(last or first)) for first, last in RUN.findall(named)]
-    return (part for part in file.parts if any(first <= part.number <= last for first, last in runs))
-
-
 def _called(file: FileOutline, named: str) -> Iterator[PartOutline]:
     return (part for group in parts_called(named, file) for part in group)
 
 
 def _that_fit(file: FileOutline, parts: Sequence[PartOutline], room: int) -> list[PartOutline]:
     """The first of them that fit the room together, with the words around them."""
-    fitting: list[PartOutline] = []
-    for part in parts:
-        if _excerpt(file, [*fitting, part]).tokens > room:
-            break
-        fitting.append(part)
-    return fitting
+    left = room - _excerpt(file, ()).tokens
+    taken = accumulate(part.sent_tokens for part in parts)
+    return [part for part, tokens in zip(parts, taken, strict=True) if tokens <= left]
 
 
 def _excerpt(file: FileOutline, parts: Sequence[PartOutline]) -> FileExcerpt:

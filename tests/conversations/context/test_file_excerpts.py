@@ -1,9 +1,12 @@
 """What of a person's files stands in a turn."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.file_excerpts import (
+    LONGEST_RANGES,
+    MOST_PARTS,
     OUTLINE_TOKENS,
     FileExcerpt,
     FileForm,
@@ -13,7 +16,9 @@ from conversations.context.file_excerpts import (
     blocks,
     choose,
     kept,
+    read_ranges,
     whole_file,
+    write_ranges,
 )
 from conversations.context.token_estimate import estimate_tokens, text_of
 
@@ -126,3 +131,37 @@ def test_every_choice_fits_its_room_and_gives_nothing_twice(new, old, room, rand
         around = text_of(blocks(excerpt, nothing, FileForm(readable=True)))
         parts = sum(part.tokens for part in excerpt.file.parts if part.number in excerpt.numbers)
         assert estimate_tokens(around) <= excerpt.tokens - parts
+
+
+@given(st.sets(st.integers(1, 300), max_size=60))
+def test_ranges_are_read_as_they_are_written(numbers: set[int]) -> None:
+    assert read_ranges(write_ranges(sorted(numbers))) == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", []),
+        ("7-9, 1,8 – 10", [1, 7, 8, 9, 10]),
+        ("1-999999, 5, 1-999999", [*range(1, 13)]),
+        ("12-999999", [12]),
+        ("13", []),
+    ],
+)
+def test_ranges_are_read_in_order_each_number_once_and_no_further_than_there_are_parts(
+    text: str, numbers: list[int]
+) -> None:
+    assert read_ranges(text, most=12) == numbers
+
+
+@pytest.mark.parametrize(
+    "text", ["p. 3", "3-1", "0-4", "1-", "-1", "1,,2", "1;2", "1000000", "٣", "1, " * LONGEST_RANGES + "1"]
+)
+def test_other_texts_are_no_ranges(text: str) -> None:
+    with pytest.raises(ValueError, match="range"):
+        read_ranges(text)
+
+
+def test_ranges_that_lie_upon_each_other_take_no_longer_than_one() -> None:
+    text = ",".join(["1-999999"] * (LONGEST_RANGES // 9))
+    assert len(read_ranges(text)) == MOST_PARTS
