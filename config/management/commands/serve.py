@@ -175,7 +175,8 @@ def one_at_a_time() -> Iterator[None]:
         while True:
             with holder.transaction():
                 holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-                if holder.execute("SELECT pg_try_advisory_xact_lock(%s)", [MIGRATING]).fetchone() == (True,):
+                # Without parameters: with them a snapshot stays, for whose end an index that is built CONCURRENTLY waits.
+                if holder.execute(f"SELECT pg_try_advisory_xact_lock({MIGRATING})").fetchone() == (True,):
                     yield
                     return
             time.sleep(LOOK_SECONDS)
