@@ -76,8 +76,7 @@ class AnthropicProvider(HttpProvider[Client]):
 
     async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
         client = await self._client(endpoint)
-        async with asyncio.timeout(deadline.seconds_left()):
-            stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
+        stream = cast("AsyncStream[Any]", await deadline.wait(client.messages.create(**payload)))
         async with stream:
             reading = MessageAccumulator(
                 calls=ToolCalls(called_ids(payload["messages"])), documents=documents_of(payload["messages"])
@@ -89,8 +88,7 @@ class AnthropicProvider(HttpProvider[Client]):
             )
             async with aclosing(raw_events) as events:
                 while not reading.complete:
-                    async with asyncio.timeout(deadline.seconds_left()):
-                        event = await anext(events, None)
+                    event = await deadline.wait(anext(events, None))
                     if event is None:
                         break
                     deadline.lives()

@@ -10,7 +10,7 @@ import math
 import re
 import shutil
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing, closing, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -118,16 +118,17 @@ class ClaudeCliProvider(Provider):
                 yield event
 
     async def _call(self, payload: Payload, seconds: float) -> AsyncGenerator[ProviderEvent]:
-        deadline, output = Deadline(seconds), Output()
-        try:
-            async with aclosing(answered(payload, output, deadline)) as events:
-                async for event in events:
-                    yield event
-                    deadline.hears(event)  # the time that the reader took is not the model's
-        except TimeoutError:
-            raise reported(slow(output, deadline), attempt_failed="deadline") from None
-        except FAILURES as failure:
-            raise reported(described(understood(failure)), type(failure).__name__) from None
+        output = Output()
+        with closing(Deadline(seconds)) as deadline:
+            try:
+                async with aclosing(answered(payload, output, deadline)) as events:
+                    async for event in events:
+                        yield event
+                        deadline.hears(event)  # the time that the reader took is not the model's
+            except TimeoutError:
+                raise reported(slow(output, deadline), attempt_failed="deadline") from None
+            except FAILURES as failure:
+                raise reported(described(understood(failure)), type(failure).__name__) from None
 
 
 async def answered(payload: Payload, output: Output, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
@@ -137,10 +138,9 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
         arguments, environment = called_with(payload, files)
         async with running([path, *arguments], files, environment) as cli, aclosing(cli.lines()) as lines:
             while not output.over:
-                async with asyncio.timeout(deadline.seconds_left()):
-                    line = await anext(lines, None)
-                    if line is None:
-                        raise ended(await asyncio.shield(cli.ended), files)
+                line = await deadline.wait(anext(lines, None))
+                if line is None:
+                    raise ended(await deadline.wait(asyncio.shield(cli.ended)), files)
                 for heard in output.take(line):
                     deadline.hears(heard)
                     if not isinstance(heard, Progress):

@@ -1,8 +1,11 @@
 """How long a model may take to answer, and what is told when a call fails."""
 
+import asyncio
 import logging
 import math
+import sys
 import time
+from collections.abc import Awaitable
 
 from django.conf import settings
 
@@ -37,6 +40,46 @@ class Deadline:
         self.ends = time.monotonic() + seconds
         self.next_sign = time.monotonic() + first_token_seconds
         self.content_seen = self.is_writing = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._looks_at = math.inf
+        self._waiting: asyncio.Task[object] | None = None
+        self._is_over = False
+
+    async def wait[T](self, coming: Awaitable[T]) -> T:
+        """What comes. Raises ``TimeoutError`` at the deadline, as ``asyncio.timeout`` does; but that sets a timer and takes it
+        back, which for each event of a stream takes as long as to read it. Here one timer serves all: it looks again where
+        the deadline has moved on."""
+        task = asyncio.current_task()
+        assert task
+        cancelling = task.cancelling()
+        self._waiting, self._is_over = task, False
+        self._set_timer()
+        try:
+            return await coming
+        finally:
+            self._waiting = None
+            if self._is_over and task.uncancel() <= cancelling and isinstance(sys.exception(), asyncio.CancelledError):
+                raise TimeoutError
+
+    def close(self) -> None:
+        """Nobody waits any longer."""
+        if self._timer:
+            self._timer.cancel()
+        self._timer, self._looks_at = None, math.inf
+
+    def _set_timer(self) -> None:
+        ends = min(self.ends, self.next_sign)
+        if ends < self._looks_at:
+            self.close()
+            self._timer, self._looks_at = asyncio.get_running_loop().call_at(ends, self._look), ends
+
+    def _look(self) -> None:
+        self.close()
+        if self._waiting and self.seconds_left() > 0:
+            self._set_timer()
+        elif self._waiting:
+            self._is_over = True
+            self._waiting.cancel()
 
     def lives(self) -> None:
         """There was something in the stream, be it a ping."""

@@ -7,7 +7,7 @@ import random
 import time
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -57,13 +57,15 @@ class HttpProvider[C: Client](Provider):
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         endpoint = self._endpoint()
-        calls = self._attempts(endpoint, payload, seconds)
-        async with aclosing(self.breaker.guard(endpoint.cache_key, calls)) as events:
-            async for event in events:
-                yield event
+        with closing(Deadline(seconds, first_token_seconds=self.first_token_seconds)) as deadline:
+            calls = self._attempts(endpoint, payload, deadline)
+            async with aclosing(self.breaker.guard(endpoint.cache_key, calls)) as events:
+                async for event in events:
+                    yield event
 
-    async def _attempts(self, endpoint: Endpoint, payload: Payload, seconds: float) -> AsyncGenerator[ProviderEvent]:
-        deadline = Deadline(seconds, first_token_seconds=self.first_token_seconds)
+    async def _attempts(
+        self, endpoint: Endpoint, payload: Payload, deadline: Deadline
+    ) -> AsyncGenerator[ProviderEvent]:
         for backoff in (*BACKOFF_SECONDS, None):
             try:
                 async with aclosing(self._attempt(endpoint, payload, deadline)) as events:

@@ -137,10 +137,11 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         tags = THOUGHT_TAGS if dialect_of(endpoint).thoughts_in_text else {}
         reading = ChatAccumulator(calls=PiecedCalls(ToolCalls(called_ids(payload))), inline=InlineThoughts(tags))
         try:
-            async with asyncio.timeout(deadline.seconds_left()):
-                stream = await client.post(
+            stream = await deadline.wait(
+                client.post(
                     "/chat/completions", cast_to=object, body=payload, stream=True, stream_cls=AsyncStream[object]
                 )
+            )
         except openai.APIStatusError as failure:
             error = error_of(failure)
             if error.code == "model_not_found":
@@ -153,8 +154,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         async with stream, aclosing(events_in(stream.response)) as events:
             request_id = request_id_of(stream.response)
             while not (reading.reason or reading.done):
-                async with asyncio.timeout(deadline.seconds_left()):
-                    data = await anext(events, END)
+                data = await deadline.wait(anext(events, END))
                 if data == END:
                     break
                 deadline.lives()
