@@ -1,18 +1,21 @@
 """Who serves which address."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from config.server import health
+from conversations.rest import errors
 
 urlpatterns = [
+    # First, as it is asked most: an address is compared with one route after the other.
+    path("api/v1/", include("conversations.rest.urls")),
+    path("api/v1/", include("artifacts.rest.urls")),
+    path("api/v1/", include("memory.rest.urls")),
+    re_path("^api/v1/.*$", errors.unknown_call),
     path("", include("artifacts.web.urls")),
     path("", include("memory.web.urls")),
     path("", include("conversations.web.urls")),
     path("admin/", admin.site.urls),
-    path("api/v1/", include("artifacts.rest.urls")),
-    path("api/v1/", include("memory.rest.urls")),
-    path("api/v1/", include("conversations.rest.urls")),
     path("v1/", include("conversations.rest.messages_urls")),
     path("health/", health.health, name="health"),
 ]

@@ -1,8 +1,8 @@
-from django.urls import path, re_path
+from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.rest import accesses, docs, errors, files, import_export, tokens, views
+from conversations.rest import accesses, docs, files, import_export, tokens, views
 from conversations.rest.base import OnlyJSON
 from conversations.rest.openapi import MadeOnce
 
@@ -51,5 +51,4 @@ urlpatterns = [
     path("docs/messages/", docs.guide, {"file": "messages-api.md"}, name="messages_api_docs"),
     path("docs/reasons/", docs.guide, {"file": "reasons.md"}, name="reasons"),
     path("docs/tour/", docs.guide, {"file": "tour.md"}, name="tour"),
-    re_path("^.*$", errors.unknown_call),
 ]
