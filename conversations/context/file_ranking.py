@@ -30,6 +30,12 @@ class SoughtWords:
     often: Sequence[int] = ()
 
     @property
+    def terms(self) -> list[tuple[int, int, int]]:
+        """Every term with its place, and the one that says *often* of that."""
+        often = self.often
+        return [(term, place, often[place]) for place, terms in enumerate(self.places) for term in sorted(terms)]
+
+    @property
     def pairs(self) -> list[tuple[int, int]]:
         """Every term with its place; those that say *often* have places of their own after all others."""
         words = [(term, place) for place, terms in enumerate(self.places) for term in sorted(terms)]

@@ -22,7 +22,7 @@ from conversations.context.file_excerpts import (
     choose,
     kept,
 )
-from conversations.context.file_ranking import PartWords, SoughtWords, scores
+from conversations.context.file_ranking import MOST_WORDS, PartWords, SoughtWords, scores
 from conversations.context.file_results import NO_RESULTS, Results, named_parts, read_excerpts, written_results
 from conversations.context.rendering import mention
 from conversations.context.token_factor import PLAIN, Factor
@@ -138,8 +138,13 @@ class FileRow(NamedTuple):
 
 
 def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list[FileRow]:
-    pairs = words.pairs
-    asked = {"terms": [term for term, _ in pairs], "places": [place for _, place in pairs]}
+    terms = words.terms
+    asked = {
+        "terms": [term for term, _, _ in terms],
+        "places": [place for _, place, _ in terms],
+        "often": [often for _, _, often in terms],
+        "most_words": MOST_WORDS,
+    }
     return [
         FileRow(id, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
         for id, name, kind, state, problem, stands, parts in _fetched(statement, {**values, **asked})

@@ -1,11 +1,18 @@
 -- name: parts
--- All parts of a file. The bits of a part tell which of the words that are looked for it holds.
+-- All parts of a file. The bits of a part tell which of the words that are looked for it holds, and above them which of these
+-- it holds often: that is looked for only where the word is there, as a part has hundreds of terms.
 SELECT json_agg(json_build_array(number, label, heading, token_count, coalesce(width, 0), coalesce(height, 0),
                                  CASE WHEN terms && %(terms)s::int[] THEN (
-                                     SELECT bit_or(1 << place)
-                                     FROM unnest(%(terms)s::int[], %(places)s::int[]) AS word (term, place)
+                                     SELECT bit_or(1 << place | CASE WHEN often = ANY(terms)
+                                                                     THEN 1 << %(most_words)s::int + place ELSE 0 END)
+                                     FROM unnest(%(terms)s::int[], %(places)s::int[], %(often)s::int[])
+                                          AS word (term, place, often)
                                      WHERE term = ANY(terms)) ELSE 0 END) ORDER BY number)::text
-FROM conversations_filepart WHERE file_id = file.id
+FROM (
+    -- The terms of a long part are stored apart: joined with nothing they are fetched once, and not for each comparison.
+    SELECT number, label, heading, token_count, width, height, terms || '{}' AS terms
+    FROM conversations_filepart WHERE file_id = file.id OFFSET 0
+) AS part
 
 -- name: files
 -- The files that stand in turns of the thread up to a position, and those that a message brings, each with all its parts and
