@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed
 
 from config.server.draining import SIGNAL
 from config.server.proxies import client_of, parse_address, trust
+from conversations.web import consumers
 from tests.balancers import Balancer, balancer
 from tests.certificates import self_signed
 from tests.clients import Json, ServerClient
@@ -206,10 +207,11 @@ def talk_by_all(installation: Installation) -> None:
 
 @dataclass
 class Load:
-    """Clients that talk until it is ``over``; ``heard`` counts what they were told."""
+    """Clients that talk until it is ``over``: what they ``heard``, and the ``close_codes`` that ended their sockets."""
 
     over: threading.Event = field(default_factory=threading.Event)
     heard: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    close_codes: set[int] = field(default_factory=set)
 
     def wait(self, events: int) -> None:
         for _ in range(events):
@@ -241,7 +243,7 @@ class Load:
         """What is not confirmed is sent again, what was not read to its end is resumed."""
         events: dict[int, Json] = {}
         while not ended(events):
-            with suppress(ConnectionClosed), client.socket(thread) as socket:
+            with self._noting_the_code(), client.socket(thread) as socket:
                 socket.send(json.dumps(resumed(events) if events else message(text)))
                 while not ended(events):
                     event = json.loads(socket.recv(timeout=60))
@@ -252,6 +254,13 @@ class Load:
                     self.heard.release()
         assert sorted(events) == list(range(1, len(events) + 1))
         return text_of([events[seq] for seq in sorted(events)])
+
+    @contextmanager
+    def _noting_the_code(self) -> Iterator[None]:
+        try:
+            yield
+        except ConnectionClosed as closed:
+            self.close_codes.add(closed.rcvd.code if closed.rcvd else 1006)
 
 
 def health(running: ServerProcess) -> tuple[int, str]:
@@ -289,4 +298,5 @@ def test_a_server_is_drained_under_load_and_no_stream_is_lost_and_no_message_dou
         finally:
             load.over.set()
         assert min(talk.result() for talk in talks) >= 1
+    assert consumers.RESTART in load.close_codes
     assert "drained" in installation.one.output

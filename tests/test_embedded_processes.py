@@ -14,9 +14,11 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from config.postgres import embedded
 from config.server import health
+from conversations.web import consumers
 from tests.clients import ApiError, Json, ServerClient
 from tests.processes import ServerProcess, server
 from tests.volumes import fill, mounted
@@ -118,6 +120,11 @@ def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
     until(lambda: "the embedded PostgreSQL can't be started" in running.output)
     assert "no_such_setting" in running.output
     assert database_health(running) == (503, health.UNREACHABLE_EMBEDDED)
+    with pytest.raises(ConnectionClosed) as closed, client.socket(events[0]["data"]["thread"]) as socket:
+        assert json.loads(socket.recv(timeout=SECONDS))["data"]["code"] == "unavailable"
+        socket.recv(timeout=SECONDS)
+    assert closed.value.rcvd
+    assert closed.value.rcvd.code == consumers.TRY_LATER
     settings.write_text(sound)
     until(lambda: database_health(running) == (200, "ok"))
     until(lambda: has_ended(client, events))

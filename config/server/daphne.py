@@ -22,6 +22,10 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne is unty
             request.headers[PROTOCOL] = ""  # Daphne would answer 500
         return super().onConnect(request)
 
+    def serverClose(self, code: int | None = None) -> None:  # noqa: N802  # Daphne's name
+        """Also by the codes for a restart and for trying again later, which Autobahn's `sendClose` refuses."""
+        self.sendCloseFrame(code=1000 if code is None else code)
+
 
 class SocketFactory(WebSocketFactory):  # type: ignore[misc]
     protocol = SocketProtocol

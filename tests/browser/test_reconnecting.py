@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 from playwright.sync_api import expect
 
+from config.server import draining
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
 from tests.model_scripts import Gate, text
@@ -50,6 +51,27 @@ def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
             note.get_by_role("button", name="Retry").click()
             expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
             assert chat.said() == ["Tell me", "A whole answer."]
+        chat.problems.clear()  # the browser itself reports the connections that it could not make
+
+
+def test_a_page_goes_from_a_server_that_is_drained_to_the_next_in_mid_reply(
+    reader: Reader, serve: Serve, model: ModelServer
+) -> None:
+    gate = Gate()
+    model.script(text("Begun by the old, ", gate, "read from the new."))
+    with serve() as old, reader(old.url.rstrip("/")) as chat:
+        chat.send("Go on")
+        expect(chat.live.locator(".parts > .prose")).to_have_text("Begun by the old,")
+        chat.box.fill("What I was writing")
+        old.process.send_signal(draining.SIGNAL)
+        expect(chat.page.get_by_text(AWAY)).to_be_visible()
+        with serve():
+            expect(chat.page.get_by_text(AWAY)).to_be_hidden()
+            gate.open()
+            expect(chat.replies).to_have_count(1)
+            assert chat.said() == ["Go on", "Begun by the old, read from the new."]
+            expect(chat.box).to_have_value("What I was writing")
+            assert old.process.wait(60) == 0
         chat.problems.clear()  # the browser itself reports the connections that it could not make
 
 
