@@ -25,7 +25,9 @@ TIMES = """
 SELECT columns.table_name, array_agg(column_name::text)
 FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
 WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND data_type = 'timestamp with time zone'
-  AND is_generated = 'NEVER'
+  AND is_generated = 'NEVER' AND columns.table_name::text NOT IN (
+      SELECT relname FROM pg_class WHERE relispartition
+  )
 GROUP BY columns.table_name
 """
 

@@ -40,13 +40,13 @@ WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand'
   AND made.created_at >= conversations_message.created_at - %(longest_reply)s
 
 -- name: previous
--- The request before this one.
-SELECT json_build_array(created_at, provider, model, sections, runs, cache, provider_message_id)::text
+-- The request before this one. Partitions from before the thread began are not looked at.
+SELECT json_build_array(created_at,provider,model,sections,runs,cache,provider_message_id)::text
 FROM conversations_contextsnapshot
-WHERE thread_id = %(thread)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
+WHERE thread_id = %(thread)s AND id>=%(thread)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
 
 -- name: previous_then
 SELECT json_build_array(created_at, provider, model, sections, runs, cache, provider_message_id)::text
 FROM conversations_contextsnapshot
-WHERE thread_id = %(thread)s AND purpose = 'reply' AND created_at < %(at)s
+WHERE thread_id = %(thread)s AND id >= %(thread)s AND purpose = 'reply' AND created_at < %(at)s
 ORDER BY created_at DESC LIMIT 1

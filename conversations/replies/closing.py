@@ -25,6 +25,7 @@ from conversations.replies.events import LONGEST_LEASE, Event
 from conversations.replies.outcomes import Outcome, interruption, nonzero
 from conversations.replies.rows import as_json, columns, fetch
 from conversations.replies.transcript import ReplyTranscript, saved_blocks
+from conversations.runtime.ids import ids_near
 from conversations.runtime.sql_files import read_statements
 from memory.consolidation import invalidation
 
@@ -113,8 +114,11 @@ def _store_end(
 ) -> dict[str, Any] | None:
     """What the database knows of a reply that is ended by this, of its newest request, and of its turn's place, if it left
     one. ``None`` where the reply doesn't run or is not the owner's."""
+    earliest, latest = ids_near(reply.id)
     values = {
         "reply": reply.id,
+        "earliest": earliest,
+        "latest": latest,
         "owner": owner,
         "longest_lease": LONGEST_LEASE,
         "status": reply.status,
@@ -143,7 +147,7 @@ def _store_end(
 
 def _citable(reply_id: uuid.UUID) -> CitableFiles:
     """By the requests of the reply."""
-    requests = ContextSnapshot.objects.filter(reply=reply_id, files__isnull=False)
+    requests = ContextSnapshot.objects.filter(reply=reply_id, id__range=ids_near(reply_id), files__isnull=False)
     packed = [files for files in requests.values_list("files", flat=True) if files]
     if not packed:
         return NO_CITABLE_FILES

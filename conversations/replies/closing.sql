@@ -1,6 +1,6 @@
 -- The thread's row is locked first, as by every other writer. Only then it shows whether the reply is still running, and
 -- nobody wrote to it since this statement began: a request that was recorded meanwhile would not be seen, and stay without its
--- end.
+-- end. Its requests are looked for in the partitions of its time only.
 
 -- name: close
 WITH running AS (
@@ -29,6 +29,7 @@ WITH running AS (
         first_token_ms = new.first_token_ms
     FROM ended, jsonb_populate_record(NULL::conversations_contextsnapshot, %(response)s) AS new
     WHERE snapshot.reply_id = ended.id AND snapshot.status = 'pending'
+      AND snapshot.id >= %(earliest)s AND snapshot.id < %(latest)s
 ), answered AS (
     UPDATE conversations_message AS question SET status = %(question_status)s
     FROM ended
@@ -53,7 +54,8 @@ WITH running AS (
         'depth', ended.depth + 1, 'token_total', ended.token_total + (%(answer)s::jsonb ->> 'token_count')::bigint,
         'offline', coalesce((
             SELECT provider = 'offline' FROM conversations_contextsnapshot
-            WHERE reply_id = ended.id AND purpose <> 'rewrite' ORDER BY round DESC LIMIT 1
+            WHERE reply_id = ended.id AND purpose <> 'rewrite' AND id >= %(earliest)s AND id < %(latest)s
+            ORDER BY round DESC LIMIT 1
         ), false)
     )) AS new
     WHERE (SELECT count(*) FROM replaced) >= 0  -- so that what an earlier attempt left has made room
@@ -101,5 +103,6 @@ LEFT JOIN moved ON true
 LEFT JOIN LATERAL (
     SELECT id, message_history_count, total_tokens, provider, model, fallback_for, fallback_cause
     FROM conversations_contextsnapshot
-    WHERE reply_id = running.id AND purpose <> 'rewrite' ORDER BY round DESC LIMIT 1
+    WHERE reply_id = running.id AND purpose <> 'rewrite' AND id >= %(earliest)s AND id < %(latest)s
+    ORDER BY round DESC LIMIT 1
 ) AS newest ON true

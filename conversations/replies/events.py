@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from django.conf import settings
 from django.db import connection
-from django.utils import timezone
 
 from artifacts import services
 from conversations import wire
@@ -37,7 +35,6 @@ LONGEST_LEASE = timedelta(minutes=1)
 """One that lasts longer was given before the clock was set back: whoever lives has renewed it since."""
 BEAT = read_statements(__file__)["beat"]
 READ_AT_ONCE = 200
-PURGED_AT_ONCE = 500
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")
 
 
@@ -161,14 +158,6 @@ def ending(
     return Event(
         reply=reply.id, seq=seq, type=f"reply.{reply.status}", data=data, at=reply.ended_at or reply.created_at
     )
-
-
-def purge() -> int:
-    """Forget the events of replies that ended long enough ago; the stored turn says the same. Returns how many."""
-    long_ago = timezone.now() - timedelta(minutes=settings.OPENBOOK_EVENT_MINUTES)
-    ended = ReplyEvent.objects.filter(type__in=ENDINGS, at__lt=long_ago).values_list("reply_id", flat=True)
-    deleted, _ = ReplyEvent.objects.filter(reply_id__in=list(ended[:PURGED_AT_ONCE])).delete()
-    return deleted
 
 
 def _ending(reply: Reply, *, seq: int) -> Event:

@@ -14,7 +14,7 @@ LEFT JOIN LATERAL (
 ) AS question ON true
 LEFT JOIN LATERAL (
     SELECT array_agg(ROW (reply.id, reply.status, (
-        SELECT max(round) FROM conversations_contextsnapshot WHERE reply_id = reply.id
+        SELECT max(round) FROM conversations_contextsnapshot WHERE reply_id = reply.id AND id >= thread.id
     )) ORDER BY reply.id)::text AS replies
     FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND reply.user_message_id = question.id
 ) AS newest ON true

@@ -3,7 +3,10 @@
 import secrets
 import time
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+
+CLOCKS = timedelta(days=3)
+"""Longer than any reply runs, and by so much a clock may be set meanwhile."""
 
 
 def uuid7() -> uuid.UUID:
@@ -16,3 +19,15 @@ def uuid7() -> uuid.UUID:
 def lowest_uuid7(at: datetime) -> uuid.UUID:
     """All ids that were made before then are lower."""
     return uuid.UUID(int=int(at.timestamp() * 1000) << 80)
+
+
+def time_of(id: uuid.UUID) -> datetime:
+    """When an id was made."""
+    return datetime.fromtimestamp((id.int >> 80) / 1000, UTC)
+
+
+def ids_near(first: uuid.UUID, last: uuid.UUID | None = None) -> tuple[uuid.UUID, uuid.UUID]:
+    """Between which ids lie those of all that a reply made, or replies from the first to the last."""
+    clocks = int(CLOCKS.total_seconds() * 1000)
+    lowest, highest = (first.int >> 80) - clocks, ((last or first).int >> 80) + clocks
+    return uuid.UUID(int=max(lowest, 0) << 80), uuid.UUID(int=min(highest, (1 << 48) - 1) << 80)

@@ -13,10 +13,10 @@ from conversations.accounts import lifecycle
 from conversations.context import snapshots
 from conversations.files import storage, store
 from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
-from conversations.replies import events
 from conversations.runtime import interruption
 from conversations.runtime.ids import lowest_uuid7
 from conversations.threads.deletion import allow_deletion
+from conversations.upkeep import partitions
 
 AT_ONCE = 500
 TASKS_KEPT = timedelta(days=7)
@@ -25,13 +25,16 @@ TASKS_KEPT = timedelta(days=7)
 def apply() -> None:
     """Delete what is older than the settings say."""
     now = timezone.now()
-    _until_done(events.purge)
+    partitions.make_ahead(now)
+    partitions.drop_events(now)
     _until_done(lambda: delete_tasks(now - TASKS_KEPT))
     _until_done(lambda: store.delete_orphans(now))
     storage.remove_scratch()
     lifecycle.clear_sign_ins(now)
     if settings.OPENBOOK_SNAPSHOT_DAYS:
-        delete_snapshots(now - timedelta(days=settings.OPENBOOK_SNAPSHOT_DAYS))
+        before = now - timedelta(days=settings.OPENBOOK_SNAPSHOT_DAYS)
+        delete_snapshots(before)
+        partitions.drop_requests(before)
 
 
 def delete_tasks(before: datetime) -> int:

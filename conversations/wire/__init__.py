@@ -12,6 +12,7 @@ from conversations.files.search import FileMatch
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
 from conversations.providers.errors import words_instead
+from conversations.runtime.ids import ids_near
 from conversations.runtime.shapes import Id, Slug, Time, fill
 from conversations.threads.model_choices import ThreadModel
 from conversations.wire import endings
@@ -229,7 +230,7 @@ def reply_with_request(reply: Reply) -> ReplyAnswer:
 
 
 def newest_request(reply: Reply) -> ContextSnapshot | None:
-    return _answering().filter(reply=reply).order_by("-round").first()
+    return _answering([reply]).filter(reply=reply).order_by("-round").first()
 
 
 def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
@@ -239,7 +240,9 @@ def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
     asked = Q(thread__in={message.thread_id for message in messages}, user_message__in=turns)
     fallback = F("thread__assistant__fallback_model")
     replies = list(Reply.objects.filter(asked | Q(id__in=wrote)).annotate(fallback=fallback).order_by("created_at"))
-    requests = {snapshot.reply_id: snapshot for snapshot in _answering().filter(reply__in=replies).order_by("round")}
+    requests = {
+        snapshot.reply_id: snapshot for snapshot in _answering(replies).filter(reply__in=replies).order_by("round")
+    }
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}
 
@@ -262,6 +265,12 @@ def _fallback_text(request: ContextSnapshot) -> str:
     return f"Asked of {request.model}: {request.fallback_for} {words_instead(request.fallback_cause)}."
 
 
-def _answering() -> QuerySet[ContextSnapshot]:
-    """The requests that replies are made of; a reply may also have asked a model for a contextualised query."""
-    return ContextSnapshot.objects.exclude(purpose=ContextSnapshot.Purpose.REWRITE).only(*REQUEST_FIELDS)
+def _answering(replies: Sequence[Reply]) -> QuerySet[ContextSnapshot]:
+    """The requests of that time that replies are made of; a reply may also have asked a model for a contextualised query."""
+    ids = [reply.id for reply in replies]
+    near = (
+        ContextSnapshot.objects.filter(id__range=ids_near(min(ids), max(ids)))
+        if ids
+        else ContextSnapshot.objects.none()
+    )
+    return near.exclude(purpose=ContextSnapshot.Purpose.REWRITE).only(*REQUEST_FIELDS)

@@ -180,10 +180,11 @@ class RequestChangeList(ChangeList):
 
 
 def all_rows() -> tuple[int, bool]:
-    """How many model requests there are; whether that is exact, or what the last analysis of the table estimated."""
+    """How many model requests there are; whether that is exact, or what the last analysis of each partition estimated."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT (SELECT reltuples::bigint FROM pg_class WHERE oid = 'conversations_contextsnapshot'::regclass),"
+            "SELECT (SELECT sum(greatest(reltuples, 0))::bigint FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+            " WHERE inhparent = 'conversations_contextsnapshot'::regclass),"
             " (SELECT count(*) FROM (SELECT FROM conversations_contextsnapshot LIMIT %s) AS few)",
             [FEW + 1],
         )

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from conversations.models import Message, Reply, ReplyEvent
 from conversations.providers.base import Usage
-from conversations.replies import events as eventlog
 from conversations.rest import streams
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
@@ -164,8 +163,8 @@ async def test_after_the_events_are_purged_the_reply_is_told_in_one_delta(
     await in_database(end_earlier)()
     ended = await Reply.objects.aget()
     assert ended.ended_at is not None
-    assert await in_database(eventlog.purge)() == len(frames) - 1  # the first is told by the turn
-    assert await ReplyEvent.objects.acount() == 0
+    purged, _ = await ReplyEvent.objects.all().adelete()
+    assert purged == len(frames) - 1  # the first is told by the turn
 
     delta, ending = [parsed(frame) for frame in await resumed(api, reply.id, "?after=4")]
     text = whole["data"]["message"]["text"]

@@ -161,7 +161,7 @@ def test_a_row_tells_what_the_snapshot_tells_and_no_content(staff: Client) -> No
 
 def test_storing_the_end_of_a_request_touches_no_index() -> None:
     with connection.cursor() as cursor:
-        hot = "SELECT pg_stat_get_xact_tuples_hot_updated('conversations_contextsnapshot'::regclass)"
+        hot = "SELECT pg_stat_get_xact_tuples_hot_updated('conversations_contextsnapshot_first'::regclass)"
         before = cursor.execute(hot).fetchone()[0]
         for _ in range(5):  # now and then a page is full
             make_snapshot()

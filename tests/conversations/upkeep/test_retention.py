@@ -13,7 +13,7 @@ from pytest_django import Settings
 from conversations.context import snapshots
 from conversations.context.rendering import sha256
 from conversations.context.snapshot_codec import NamedText, pack_texts
-from conversations.models import ContextBlock, ContextSnapshot, Reply, ReplyEvent, Thread
+from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
 from conversations.runtime.ids import lowest_uuid7, uuid7
 from conversations.threads.deletion import allow_deletion
 from conversations.upkeep import retention
@@ -87,18 +87,12 @@ def test_nothing_leaves_while_a_reply_runs_or_unless_it_is_asked_for(thread: Thr
     assert stored_requests(thread) == (requests, ["a text"])
 
 
-def test_events_and_finished_tasks_leave_when_they_are_old(thread: Thread, settings: Settings) -> None:
-    settings.OPENBOOK_EVENT_MINUTES = 5
+def test_finished_tasks_leave_when_they_are_old() -> None:
     now = timezone.now()
-    replies = {minutes: make_reply(thread) for minutes in (4, 6)}
-    for minutes, reply in replies.items():
-        at = now - timedelta(minutes=minutes)
-        ReplyEvent.objects.create(reply=reply, seq=2, type="reply.completed", data={}, at=at)
     for status, days in [("SUCCESSFUL", 8), ("FAILED", 8), ("SUCCESSFUL", 6), ("READY", 8)]:
         task = consolidate_user.enqueue(days)
         DBTaskResult.objects.filter(id=task.id).update(status=status, finished_at=now - days * DAY)
     retention.apply()
-    assert list(ReplyEvent.objects.values_list("reply", flat=True)) == [replies[4].id]
     assert sorted(DBTaskResult.objects.values_list("status", "args_kwargs__args__0")) == [
         ("READY", 8),
         ("SUCCESSFUL", 6),

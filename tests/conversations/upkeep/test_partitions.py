@@ -1,0 +1,235 @@
+"""Requests, accesses and events in partitions by time: where rows lie, what is made ahead, what is dropped and what stays."""
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, transaction
+from django.db.models import Model
+from django.utils import timezone
+from pytest_django import Settings
+
+from conversations.context import snapshots
+from conversations.models import ContentAccess, ContextSnapshot, Reply, ReplyEvent, Thread
+from conversations.runtime.db import run
+from conversations.runtime.ids import lowest_uuid7, uuid7
+from conversations.threads import deletion
+from conversations.upkeep import partitions, retention
+from conversations.upkeep.partitions import ACCESSES, EVENTS, REQUESTS, Partition, PartitionedTable
+from tests.conversations.factories import make_reply, make_snapshot, make_thread
+
+pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def thread(user: User) -> Thread:
+    return make_thread(user, ["Hello?", "Hello.", "Who are you?"])
+
+
+def id_at(at: datetime) -> uuid.UUID:
+    return uuid.UUID(int=lowest_uuid7(at).int + (uuid7().int & (1 << 80) - 1))
+
+
+def make_request(thread: Thread, at: datetime, **values: Any) -> ContextSnapshot:
+    """Of a reply that ended then."""
+    reply = make_reply(thread, id=id_at(at), created_at=at, ended_at=at)
+    snapshot, new_id = make_snapshot(reply=reply, **values), id_at(at)
+    with deletion.allow_deletion():
+        ContextSnapshot.objects.filter(pk=snapshot.pk).update(id=new_id, created_at=at)
+    return ContextSnapshot.objects.get(pk=new_id)
+
+
+def make_event(thread: Thread, at: datetime, **values: Any) -> ReplyEvent:
+    reply = make_reply(thread, id=id_at(at), created_at=at, **values)
+    return ReplyEvent.objects.create(
+        reply=reply, user=thread.user, seq=2, type="reply.completed", data={}, at=reply.ended_at or at
+    )
+
+
+def make_access(thread: Thread, at: datetime) -> ContentAccess:
+    """To what is the thread's."""
+    user = thread.user
+    return ContentAccess.objects.create(id=id_at(at), at=at, staff=user, user=user, action="read", what="thread")
+
+
+MAKERS: list[tuple[PartitionedTable, Callable[[Thread, datetime], Model], type[Model]]] = [
+    (REQUESTS, make_request, ContextSnapshot),
+    (EVENTS, make_event, ReplyEvent),
+    (ACCESSES, make_access, ContentAccess),
+]
+
+
+def places(model: type[Model]) -> list[str]:
+    """The partition of each row, the oldest row first."""
+    table, key = model._meta.db_table, "reply_id" if model is ReplyEvent else "id"
+    return [name for (name,) in run(f"SELECT tableoid::regclass::text FROM {table} ORDER BY {key}")]  # noqa: S608
+
+
+def settle() -> None:
+    """What commits check at the end of a transaction."""
+    run("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def ahead(table: PartitionedTable) -> list[Partition]:
+    return partitions.partitions(table)[1:]
+
+
+def refused(statement: str) -> bool:
+    try:
+        with transaction.atomic():
+            run(statement)
+    except DatabaseError:
+        return True
+    return False
+
+
+def test_rows_lie_in_the_partition_of_their_ids(thread: Thread) -> None:
+    now = timezone.now()
+    for table, make, model in MAKERS:
+        first, second, *_, last = partitions.partitions(table)
+        assert first.until > now
+        for at in (now, second.until - timedelta(milliseconds=1), second.until, last.until):
+            make(thread, at)
+        third = partitions.partitions(table)[2]
+        assert places(model) == [first.name, second.name, third.name, table.rest]
+
+
+def test_there_are_partitions_for_two_months_and_a_week_ahead() -> None:
+    now = timezone.now()
+    assert partitions.partitions(REQUESTS)[-1].until > now + 60 * DAY
+    assert partitions.partitions(ACCESSES)[-1].until > now + 60 * DAY
+    assert partitions.partitions(EVENTS)[-1].until > now + 7 * DAY
+
+
+def test_months_and_days_that_come_are_made_once_with_the_rows_that_came_before_them(thread: Thread) -> None:
+    for table, make, model in MAKERS:
+        before = partitions.partitions(table)
+        later = before[-1].until + 70 * DAY
+        rows = [make(thread, at) for at in (before[-1].until + DAY, later, later + 1000 * DAY)]
+        settle()
+        for _ in range(2):
+            partitions.make_ahead(later)
+        after = partitions.partitions(table)
+        assert after[: len(before)] == before
+        assert [each.since for each in after[1:]] == [each.until for each in after[:-1]], "no gap"
+        gap = after[len(before)]
+        assert places(model) == [gap.name, gap.name, table.rest]
+        assert list(model._default_manager.order_by("pk")) == rows
+        assert after[-1].until > later + 7 * DAY
+
+
+def test_rows_of_every_partition_are_guarded(thread: Thread) -> None:
+    month = ahead(REQUESTS)[-1]
+    make_request(thread, month.until + DAY)
+    make_access(thread, month.until + DAY)
+    settle()
+    partitions.make_ahead(month.until + DAY)
+    assert places(ContextSnapshot) + places(ContentAccess) == [
+        ahead(REQUESTS)[len(ahead(REQUESTS)) - 4].name,
+        ahead(ACCESSES)[len(ahead(ACCESSES)) - 4].name,
+    ]
+    for table in (REQUESTS, ACCESSES):
+        names = [table.name, table.rest, *(each.name for each in partitions.partitions(table))]
+        assert [name for name in names if not refused(f"TRUNCATE {name}")] == []
+    assert refused("DELETE FROM conversations_contextsnapshot")
+    assert refused("UPDATE conversations_contextsnapshot SET model = 'other'")
+    assert refused("UPDATE conversations_contextsnapshot SET status = 'failed'")
+    assert refused("DELETE FROM conversations_contentaccess")
+
+
+def test_a_round_of_a_reply_is_recorded_once_in_every_partition(thread: Thread) -> None:
+    at = ahead(REQUESTS)[-1].until + DAY
+    for _ in range(2):
+        request = make_request(thread, at)
+        request.id = id_at(at)
+        with pytest.raises(DatabaseError, match="reply_id"), transaction.atomic():
+            ContextSnapshot.objects.bulk_create([request])
+        settle()
+        partitions.make_ahead(at)
+
+
+def test_days_of_events_are_dropped_once_their_replies_have_ended(thread: Thread, settings: Settings) -> None:
+    settings.OPENBOOK_EVENT_MINUTES = 60
+    first, second, third = partitions.partitions(EVENTS)[:3]
+    hour = timedelta(hours=1)
+    events = [make_event(thread, day.until - hour, ended_at=day.until - hour) for day in (first, second, third)]
+    settle()
+    partitions.drop_events(first.until + hour - timedelta(seconds=1))
+    assert places(ReplyEvent) == [first.name, second.name, third.name]
+    partitions.drop_events(first.until + hour)
+    assert list(ReplyEvent.objects.order_by("pk")) == events[1:]
+
+    running = make_reply(thread, id=id_at(second.until - DAY), status=Reply.Status.RUNNING)
+    partitions.drop_events(third.until + DAY)
+    assert list(ReplyEvent.objects.order_by("pk")) == events[1:], "a reply of that day runs still"
+    Reply.objects.filter(id=running.id).update(status="completed", ended_at=second.until + 2 * hour)
+    partitions.drop_events(second.until + 2 * hour)
+    assert list(ReplyEvent.objects.order_by("pk")) == events[1:], "it may be followed still"
+    partitions.drop_events(second.until + 3 * hour + timedelta(seconds=1))
+    assert list(ReplyEvent.objects.order_by("pk")) == events[2:]
+
+
+def test_events_of_no_day_leave_row_by_row(thread: Thread) -> None:
+    event = make_event(thread, partitions.partitions(EVENTS)[-1].until + DAY)
+    settle()
+    partitions.drop_events(event.at + timedelta(minutes=59))
+    assert places(ReplyEvent) == [EVENTS.rest]
+    partitions.drop_events(event.at + timedelta(minutes=61))
+    assert places(ReplyEvent) == []
+
+
+def test_months_of_requests_are_dropped_and_the_newest_of_a_thread_stays(thread: Thread) -> None:
+    first, second, third, fourth = partitions.partitions(REQUESTS)
+    assert second.since
+    other = make_thread(thread.user, ["Hello?"])
+    alone = make_request(other, second.since + DAY)
+    for month in (second, third):
+        assert month.since
+        make_request(thread, month.since + DAY)
+    assert fourth.since
+    newest = make_request(thread, fourth.since + DAY)
+    settle()
+    before = third.until
+    retention.delete_snapshots(before)
+    settle()
+    partitions.drop_requests(before)
+    assert [(each.since, each.until) for each in partitions.partitions(REQUESTS)] == [
+        (None, third.until),
+        (fourth.since, fourth.until),
+    ]
+    assert list(ContextSnapshot.objects.order_by("id")) == [alone, newest]
+    assert places(ContextSnapshot) == [first.name, fourth.name]
+    assert all(snapshots.proof(request) for request in (alone, newest))
+    assert refused("DELETE FROM conversations_contextsnapshot"), "what moved is guarded"
+    deletion.delete_thread(other)
+    assert list(ContextSnapshot.objects.all()) == [newest]
+
+
+def test_a_month_with_too_much_in_it_stays(thread: Thread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "MOST_MOVED", 1)
+    months = partitions.partitions(REQUESTS)
+    assert months[1].since
+    for _ in range(2):
+        make_request(make_thread(thread.user, ["Hello?"]), months[1].since + DAY)
+    settle()
+    partitions.drop_requests(months[1].until)
+    assert partitions.partitions(REQUESTS) == months
+
+
+def test_a_person_and_a_thread_go_from_all_partitions(user: User, thread: Thread) -> None:
+    other = make_thread(user, ["Hello?"])
+    for each in (thread, other):
+        for month in partitions.partitions(REQUESTS):
+            make_request(each, month.until - DAY)
+        for day in partitions.partitions(EVENTS):
+            make_event(each, day.until - timedelta(hours=1))
+    requests, events = ContextSnapshot.objects.count(), ReplyEvent.objects.count()
+    deletion.delete_thread(thread)
+    assert (ContextSnapshot.objects.count(), ReplyEvent.objects.count()) == (requests // 2, events // 2)
+    deletion.delete_user(user)
+    assert (ContextSnapshot.objects.count(), ReplyEvent.objects.count()) == (0, 0)
