@@ -91,7 +91,7 @@ ORDER BY score DESC, thread_id, depth DESC, number LIMIT %(wanted)s
 SELECT DISTINCT term
 FROM (SELECT terms FROM memory_indexedpassage WHERE user_id = %(user)s AND terms && %(spellings)s::int[] LIMIT 200) AS passage,
      unnest(terms) AS term
-WHERE term = ANY(%(spellings)s::int[])
+WHERE term IN (SELECT unnest(%(spellings)s::int[]))
 
 -- name: vocabulary
 SELECT turns, length, names, indexed_until,
