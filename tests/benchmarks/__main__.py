@@ -1,7 +1,8 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
-``exchange``, ``files`` (of which ``file_answers`` is a part), ``memory`` and ``local``, which take minutes, only are.
+``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a part), ``memory`` and ``local``, which take minutes,
+only are.
 """
 
 import os
@@ -48,6 +49,7 @@ def run(url: str) -> None:
         thinking,
         tokens,
     )
+    from tests.benchmarks.growth import report  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
     from tests.benchmarks.memory import evidence  # noqa: PLC0415
 
@@ -61,6 +63,10 @@ def run(url: str) -> None:
         "recall": recall.main,
         "file_answers": file_answers.main,
     }
+    if sys.argv[1:2] == ["growth"]:
+        with database() as name:
+            report.main(make_conninfo(url, dbname=name))
+        return
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
             alone[sys.argv[1]](*map(int, sys.argv[2:]))
