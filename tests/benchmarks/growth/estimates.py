@@ -113,11 +113,11 @@ def limits(measured: Measured) -> dict[str, float]:
     one = BUSY * 1000 / measured.server_ms
     all_of_it = measured.server_ms * (1 + WORKERS) + measured.postgres_ms
     found = {
-        "the two cores of a small machine that does everything": 2 * BUSY * 1000 / all_of_it,
-        "the core of one `serve`": one,
-        f"PostgreSQL's {CONNECTIONS_OF_POSTGRES} connections": CONNECTIONS_OF_POSTGRES // CONNECTIONS_EACH * one,
+        "two cores for everything": 2 * BUSY * 1000 / all_of_it,
+        "the core of one server": one,
+        f"{CONNECTIONS_OF_POSTGRES} connections": CONNECTIONS_OF_POSTGRES // CONNECTIONS_EACH * one,
         f"a primary of {PRIMARY_CORES} cores": PRIMARY_CORES * BUSY * 1000 / measured.postgres_ms,
-        f"{PRIMARY_WAL / 1e6:.0f} MB of WAL a second": PRIMARY_WAL / measured.wal_after_checkpoint,
+        f"{PRIMARY_WAL / 1e6:.0f} MB/s of WAL": PRIMARY_WAL / measured.wal_after_checkpoint,
     }
     return dict(sorted(found.items(), key=lambda limit: limit[1]))
 

@@ -35,8 +35,10 @@ PEOPLE, MESSAGES = 24, 6
 """Who talk at once, and what each says before the rate is counted anew, in a thread of its own."""
 PIECE, PIECE_SECONDS = 4, 0.08
 """Words of an event of the model's, and how often one comes: 50 words a second."""
-PAGES, FILES = 10, 4
+PAGES, FILES = 15, 4
+"""Of a PDF, of 400 words each, and how many PDFs."""
 SOCKETS = 100
+IDLE_SECONDS = 5
 TICKS = 100
 """Of a second, in ``/proc``."""
 
@@ -149,6 +151,7 @@ def measure(url: str) -> Measured:
         running = stack.enter_context(server(database_url(), **environment(model.url, folder)))
         clients = [ServerClient(running.url, tokens.issue(user=make_user(), name="growth")) for _ in range(PEOPLE)]
         meter = Meter(stack.enter_context(psycopg.connect(url, autocommit=True)), running)
+        open_sockets = sockets(running, clients[0])
         with doing("warming up"):
             talk(clients, draw, corpus)
         with doing("talking"), whole_pages(meter, "off"):
@@ -179,7 +182,7 @@ def measure(url: str) -> Measured:
             reply_seconds=mean(seconds),
             connections=max(connections),
             server_mb=memory(running.pid, "VmRSS"),
-            **sockets(running, clients[0]),
+            **open_sockets,
             tokens=tokens_in_the_mean([each for each in usage if each], count),
             **page,
             load=Path("/proc/loadavg").read_text().split()[0],
@@ -272,29 +275,43 @@ def tokens_in_the_mean(usage: Sequence[Tokens], messages: int) -> Tokens:
 def sockets(running: ServerProcess, client: ServerClient) -> dict[str, float]:
     """What each open socket keeps of the server's memory, and what all of them cost while nobody says anything."""
     with doing(f"opening {SOCKETS} sockets"), ExitStack() as stack:
-        before = memory(running.pid, "VmRSS")
+        for _ in range(5):  # what a server needs for its first
+            stack.enter_context(client.socket())
+        without, before = idle(running), memory(running.pid, "VmRSS")
         for _ in range(SOCKETS):
             stack.enter_context(client.socket())
-        kept = (memory(running.pid, "VmRSS") - before) * 1000 / SOCKETS
-        cpu = cpu_seconds(running.pid)
-        time.sleep(5)
-        return {"socket_kb": kept, "sockets_ms": (cpu_seconds(running.pid) - cpu) * 1000 / 5}
+        return {
+            "socket_kb": (memory(running.pid, "VmRSS") - before) * 1000 / SOCKETS,
+            "sockets_ms": idle(running) - without,
+        }
+
+
+def idle(running: ServerProcess) -> float:
+    """Milliseconds of CPU a second while nobody asks anything."""
+    before = cpu_seconds(running.pid)
+    time.sleep(IDLE_SECONDS)
+    return (cpu_seconds(running.pid) - before) * 1000 / IDLE_SECONDS
 
 
 def files(client: ServerClient, meter: Meter, folder: Path) -> dict[str, float]:
     """Of a page of a PDF: bytes in the database and in the storage, and CPU of whoever reads it."""
     with doing(f"reading {FILES} PDFs"):
+        read(client, FILES)  # the first pages of its tables and indexes
         before, cpu, stored = total(meter), meter.workers(), folder_bytes(folder)
-        pages = 0
-        for number in range(FILES):
-            words = DOCUMENTS[0].markdown.split()[number * PAGES * 400 : (number + 1) * PAGES * 400]
-            body = export(title="A part", kind="document", language="", content=" ".join(words), as_="pdf").body
-            pages += wait(client, uploaded(client, form(body, "part.pdf")))["parts"]
+        pages = sum(read(client, number) for number in range(FILES))
         return {
             "page_table": (total(meter) - before) / pages,
             "page_storage": (folder_bytes(folder) - stored) / pages,
             "page_ms": (meter.workers() - cpu) * 1000 / pages,
         }
+
+
+def read(client: ServerClient, number: int) -> int:
+    """Upload one and wait until it is read; how many pages it has."""
+    words = DOCUMENTS[0].markdown.split()[number * PAGES * 400 : (number + 1) * PAGES * 400]
+    body = export(title="A part", kind="document", language="", content=" ".join(words), as_="pdf").body
+    parts: int = wait(client, uploaded(client, form(body, "part.pdf")))["parts"]
+    return parts
 
 
 def total(meter: Meter) -> int:

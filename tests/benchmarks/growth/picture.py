@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 400
-LEFT, RIGHT, TOP, BOTTOM = 70, 200, 46, 44
+LEFT, RIGHT, TOP, BOTTOM = 70, 165, 46, 44
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #24292f } .title { font-weight: 600; font-size: 15px }
   .ground { fill: #ffffff } .grid { stroke: #d0d7de; stroke-width: 1 } .line { fill: none; stroke-width: 2.5 }
@@ -54,7 +55,7 @@ def cores_by_rate(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]
     """Cores by messages a second, both by powers of ten; marks are limits by the rate that they are met at."""
 
     def across(rate: float) -> float:
-        return LEFT + (math.log10(rate) + 1) / 4.4 * (WIDTH - LEFT - RIGHT)
+        return LEFT + (math.log10(rate) + 1) / 4.6 * (WIDTH - LEFT - RIGHT)
 
     def up(cores: float) -> float:
         return HEIGHT - BOTTOM - (math.log10(cores) + 2) / 4.6 * (HEIGHT - TOP - BOTTOM)
@@ -62,10 +63,11 @@ def cores_by_rate(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]
     parts = [horizontal(up(10.0**power), f"{10.0**power:g}") for power in range(-2, 3)]
     parts += [words(across(10.0**power), HEIGHT - 24, f"{10.0**power:g}") for power in range(-1, 4)]
     parts.append(words((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 7, "messages a second"))
-    for number, (name, rate) in enumerate(marks.items()):
-        x, y = across(rate), TOP + 16 + 17 * number
-        parts.append(f'<line class="mark s3" x1="{x:.1f}" y1="{y + 4}" x2="{x:.1f}" y2="{HEIGHT - BOTTOM}"/>')
-        parts.append(words(x + 6 if number < 2 else x - 6, y, f"{rate:,.0f}: {name}", "" if number < 2 else "end"))
+    for number, ((name, rate), letter) in enumerate(zip(marks.items(), ascii_lowercase, strict=False)):
+        x = across(rate)
+        parts.append(f'<line class="mark s3" x1="{x:.1f}" y1="{TOP + 6}" x2="{x:.1f}" y2="{HEIGHT - BOTTOM}"/>')
+        parts.append(words(x + (4, -4)[number % 2 == 0], TOP + 10, letter, ("", "end")[number % 2 == 0]))
+        parts.append(words(LEFT + 10, TOP + 18 + 19 * number, f"{letter}: {rate:,.0f}/s, {name}", ""))
     for number, (name, values) in enumerate(lines.items()):
         drawn = [(across(rate), up(cores)) for rate, cores in values if cores >= 0.01]
         parts.append(f'<polyline class="line s{number}" points="{points(drawn)}"/>')
