@@ -27,7 +27,6 @@ MEASURED = Measured(
     connections=10,
     server_mb=200,
     socket_kb=50,
-    sockets_ms=10,
     tokens=Tokens(input=1_000, output=300),
     page_table=2_000,
     page_storage=30_000,

@@ -38,7 +38,6 @@ PIECE, PIECE_SECONDS = 4, 0.08
 PAGES, FILES = 15, 4
 """Of a PDF, of 400 words each, and how many PDFs."""
 SOCKETS = 100
-IDLE_SECONDS = 5
 TICKS = 100
 """Of a second, in ``/proc``."""
 
@@ -81,8 +80,6 @@ class Measured:
     connections: int
     server_mb: float
     socket_kb: float
-    sockets_ms: float
-    """CPU a second of all sockets that were open and said nothing."""
     tokens: Tokens
     page_table: float
     page_storage: float
@@ -151,7 +148,7 @@ def measure(url: str) -> Measured:
         running = stack.enter_context(server(database_url(), **environment(model.url, folder)))
         clients = [ServerClient(running.url, tokens.issue(user=make_user(), name="growth")) for _ in range(PEOPLE)]
         meter = Meter(stack.enter_context(psycopg.connect(url, autocommit=True)), running)
-        open_sockets = sockets(running, clients[0])
+        socket_kb = socket_size(running, clients[0])
         with doing("warming up"):
             talk(clients, draw, corpus)
         with doing("talking"), whole_pages(meter, "off"):
@@ -182,7 +179,7 @@ def measure(url: str) -> Measured:
             reply_seconds=mean(seconds),
             connections=max(connections),
             server_mb=memory(running.pid, "VmRSS"),
-            **open_sockets,
+            socket_kb=socket_kb,
             tokens=tokens_in_the_mean([each for each in usage if each], count),
             **page,
             load=Path("/proc/loadavg").read_text().split()[0],
@@ -272,25 +269,15 @@ def tokens_in_the_mean(usage: Sequence[Tokens], messages: int) -> Tokens:
     return Tokens(**{name: round(sum(getattr(each, name) for each in usage) / messages) for name in names})
 
 
-def sockets(running: ServerProcess, client: ServerClient) -> dict[str, float]:
-    """What each open socket keeps of the server's memory, and what all of them cost while nobody says anything."""
+def socket_size(running: ServerProcess, client: ServerClient) -> float:
+    """What each open socket keeps of the server's memory, in kB."""
     with doing(f"opening {SOCKETS} sockets"), ExitStack() as stack:
         for _ in range(5):  # what a server needs for its first
             stack.enter_context(client.socket())
-        without, before = idle(running), memory(running.pid, "VmRSS")
+        before = memory(running.pid, "VmRSS")
         for _ in range(SOCKETS):
             stack.enter_context(client.socket())
-        return {
-            "socket_kb": (memory(running.pid, "VmRSS") - before) * 1000 / SOCKETS,
-            "sockets_ms": idle(running) - without,
-        }
-
-
-def idle(running: ServerProcess) -> float:
-    """Milliseconds of CPU a second while nobody asks anything."""
-    before = cpu_seconds(running.pid)
-    time.sleep(IDLE_SECONDS)
-    return (cpu_seconds(running.pid) - before) * 1000 / IDLE_SECONDS
+        return (memory(running.pid, "VmRSS") - before) * 1000 / SOCKETS
 
 
 def files(client: ServerClient, meter: Meter, folder: Path) -> dict[str, float]:

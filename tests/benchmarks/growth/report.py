@@ -53,7 +53,6 @@ def tell_measured(measured: Measured) -> None:
     print(f"  CPU: server {measured.server_ms:.1f} ms, PostgreSQL {measured.postgres_ms:.1f} ms")
     print(f"  a reply takes {measured.reply_seconds:.1f} s; {measured.tokens}")
     print(f"  server {measured.server_mb:.0f} MB; an open socket {measured.socket_kb:.0f} kB")
-    print(f"  100 idle sockets take {measured.sockets_ms:.1f} ms of CPU a second")
     print(
         f"  a page of a PDF: {measured.page_table:,.0f} bytes of tables, {measured.page_storage:,.0f} of storage,"
         f" {measured.page_ms:.0f} ms of CPU"
