@@ -3,6 +3,7 @@ name means to an operator."""
 
 import os
 import secrets
+from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,10 @@ def generated_secret_key() -> str:
     return key
 
 
-def database_address(name: str) -> str:
+def database_address(name: str, several: Mapping[str, str] = hosts.SEVERAL) -> str:
+    """``several``: what holds where it names several hosts."""
     try:
-        return hosts.address(env(name)) if env(name) else ""
+        return hosts.address(env(name), several) if env(name) else ""
     except hosts.AddressError as error:
         hint = "write postgresql://user:password@host:5432/database, or several as host1:5432,host2:5432"
         raise ImproperlyConfigured(f"{name} can't be read: {error}; {hint}.") from error
@@ -181,6 +183,12 @@ OPENBOOK_DATABASE_CONNECTIONS = int(env("OPENBOOK_DATABASE_CONNECTIONS", "16"))
 DATABASE_IS_EMBEDDED = not env("DATABASE_URL")
 DATABASE_URL = database_address("DATABASE_URL") or embedded.url(LOCAL_DIR / "postgres")
 DATABASES = {"default": database(DATABASE_URL)}
+# For what may lag: conversations/runtime/lagging.py
+OPENBOOK_REPLICA_URL = database_address("OPENBOOK_REPLICA_URL", several=hosts.STANDBYS)
+OPENBOOK_REPLICA_LAG_SECONDS = float(env("OPENBOOK_REPLICA_LAG_SECONDS", "5"))
+if OPENBOOK_REPLICA_URL:
+    DATABASES["replica"] = database(OPENBOOK_REPLICA_URL)
+    DATABASE_ROUTERS = ["conversations.runtime.lagging.ReplicaRouter"]
 
 REDIS_URL = env("REDIS_URL")
 CHANNEL_LAYERS: dict[str, Any] = {

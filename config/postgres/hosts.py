@@ -17,13 +17,16 @@ SEVERAL: Mapping[str, str] = {
 }
 """What holds between several servers, unless the address says otherwise."""
 
+STANDBYS: Mapping[str, str] = {**SEVERAL, "target_session_attrs": "standby"}
+"""The same of servers that are only read."""
+
 
 class AddressError(Exception):
     """No address of PostgreSQL; the text says why."""
 
 
-def address(url: str) -> str:
-    """The libpq URL or DSN, with what holds between several hosts where it names several. Raises ``AddressError``."""
+def address(url: str, several: Mapping[str, str] = SEVERAL) -> str:
+    """The libpq URL or DSN, with what holds for ``several`` hosts where it names more than one. Raises ``AddressError``."""
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(url).items()}
     except psycopg.ProgrammingError as error:
@@ -36,4 +39,4 @@ def address(url: str) -> str:
     for port in filter(None, ports):
         if not (port.isascii() and port.isdecimal() and 0 < int(port) < 65_536):
             raise AddressError(f"{port!r} is no port")
-    return make_conninfo(**{**SEVERAL, **parts}) if len(hosts) > 1 else url
+    return make_conninfo(**{**several, **parts}) if len(hosts) > 1 else url

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate, chain, groupby, repeat
 from typing import Any
@@ -15,7 +15,8 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.import_export import FORMAT
 from conversations.import_export.document_files import Given, files_of, given_in
 from conversations.models import Message, Thread
-from conversations.runtime.long_work import step
+from conversations.runtime import long_work
+from conversations.runtime.lagging import read_lagging
 from conversations.runtime.shapes import moment
 from conversations.threads import messages_of
 from conversations.wire.artifacts import version_rows
@@ -27,6 +28,11 @@ PAGE = 200
 
 AT_ONCE, STEP = 1_000_000, 5
 """So many bytes of turns or characters of artifacts are read at once, or one turn, or so many versions of one artifact."""
+
+
+def step[**P, R](read: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """In a thread, of a replica where there is one."""
+    return long_work.step(read_lagging(read))
 
 
 class OctetLength(Func):

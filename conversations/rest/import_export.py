@@ -39,6 +39,7 @@ from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
+from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import Work, WorkKind
 
 log = logging.getLogger("openbook.exchange")
@@ -279,5 +280,6 @@ class Export(AsyncAPIView):
             raise self.form.refuse(" or ".join(f"`{each}`" for each in FORMS))
         work = await long_work.acquire(user.pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, FORMS[as_](user)), content_type=f"application/{as_}")
+        await long_work.step(read_lagging(with_lag))(response)
         response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.{as_}"'
         return response

@@ -29,6 +29,7 @@ from conversations.rest.query_params import Choice, Moment, Parameter, Words
 from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
+from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Slug, fill
 from conversations.runtime.text import one_line
@@ -111,14 +112,24 @@ class ThreadList(APIView):
     @extend_schema(responses=described(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since])
     def get(self, request: Request) -> Response:
         """The threads of the caller, the one that was active last first."""
-        looked_for = self.words.read(request)
-        search = threads_search.search_of(caller(request), looked_for) if looked_for else None
-        queryset = threads_search.threads_with(search) if search else threads.of(caller(request))
+        if looked_for := self.words.read(request):
+            return self._found(request, looked_for)
+        return self._list(request, threads.of(caller(request)))
+
+    def _list(
+        self, request: Request, queryset: QuerySet[Thread], search: threads_search.Search | None = None
+    ) -> Response:
         if assistant := self.assistant.text(request):
             queryset = queryset.filter(assistant=threads.assistant_known(assistant))
         if since := self.updated_since.read(request):
             queryset = queryset.filter(updated_at__gte=since)
         return self.page(request, queryset.select_related("assistant"), partial(_thread_objects, search=search))
+
+    @read_lagging
+    def _found(self, request: Request, looked_for: str) -> Response:
+        search = threads_search.search_of(caller(request), looked_for)
+        response = self._list(request, threads_search.threads_with(search), search)
+        return with_lag(response)
 
     @extend_schema(request=described(ThreadFields), responses={201: described(wire.ThreadAnswer)})
     def post(self, request: Request) -> Response:

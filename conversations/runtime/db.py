@@ -12,7 +12,6 @@ from typing import Any, cast
 import psycopg
 from django.conf import settings
 from django.db import (
-    DEFAULT_DB_ALIAS,
     InterfaceError,
     InternalError,
     OperationalError,
@@ -68,7 +67,8 @@ def is_away(error: Exception) -> bool:
 
 def close_pool() -> None:
     """This process needs the database no more."""
-    cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()
+    for each in connections.all(initialized_only=True):
+        cast(DatabaseWrapper, each).close_pool()
 
 
 QUICK_MILLISECONDS = 250

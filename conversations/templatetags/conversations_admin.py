@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 
 from conversations.models import ContextSnapshot, Reply
 from conversations.providers.errors import words_instead
+from conversations.runtime.lagging import as_of
 from conversations.staff import display
 from conversations.staff.requests.request_list import RequestChangeList
 
@@ -27,6 +28,7 @@ for show in (
 
 
 register.filter("instead", words_instead)
+register.simple_tag(as_of)
 
 
 @register.filter

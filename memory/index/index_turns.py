@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from conversations.models import Thread
+from conversations.runtime import lagging
 from conversations.runtime.sql_files import read_statements
 from memory.index import word_index
 from memory.index.word_index import SaidTurn
@@ -65,7 +66,7 @@ def newest_unindexed(user_id: int, most: int) -> list[SaidTurn]:
 
 
 def _fetch_turns(statement: str, user_id: int, most: int) -> list[SaidTurn]:
-    with connection.cursor() as cursor:
+    with connections[lagging.alias()].cursor() as cursor:
         cursor.execute(statement, {"user": user_id, "most": most})
         names = [column.name for column in cursor.description]
         return [said_turn(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Any
 
 from django.contrib.admin.views.main import ChangeList
-from django.db import connection, transaction
+from django.db import connections, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -20,6 +20,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from conversations.models import ContextSnapshot, Thread
+from conversations.runtime import lagging
 from conversations.runtime.ids import lowest_uuid7
 from conversations.staff import display
 from conversations.staff.requests.by_request_id import replies_of
@@ -75,9 +76,9 @@ class RequestChangeList(ChangeList):
             queryset = queryset.filter(id__gt=self.before).order_by("id")
         elif self.after:
             queryset = queryset.filter(id__lt=self.after)
-        with transaction.atomic():
+        with transaction.atomic(using=lagging.alias()):
             # A plan for whatever value would walk the whole table for one that is rare.
-            with connection.cursor() as cursor:
+            with connections[lagging.alias()].cursor() as cursor:
                 cursor.execute(PLAIN)
             rows = list(queryset[: self.list_per_page + 1])
         further = len(rows) > self.list_per_page
@@ -181,7 +182,7 @@ class RequestChangeList(ChangeList):
 
 def all_rows() -> tuple[int, bool]:
     """How many model requests there are; whether that is exact, or what the last analysis of each partition estimated."""
-    with connection.cursor() as cursor:
+    with connections[lagging.alias()].cursor() as cursor:
         cursor.execute(
             "SELECT (SELECT sum(greatest(reltuples, 0))::bigint FROM pg_inherits JOIN pg_class ON oid = inhrelid"
             " WHERE inhparent = 'conversations_contextsnapshot'::regclass),"

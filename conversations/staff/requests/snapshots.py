@@ -17,11 +17,13 @@ from conversations.context import snapshots
 from conversations.context.rendering import canonical
 from conversations.models import ContentAccess, ContextSnapshot, Thread
 from conversations.providers import prices
+from conversations.runtime.lagging import watch
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, column
 from conversations.staff.compare.compare_views import CompareViews
 from conversations.staff.content import MaskedInspectionAdmin
+from conversations.staff.lagging_pages import lagging_page
 from conversations.staff.overview.usage_charts import overview_context
 from conversations.staff.requests.request_filters import FILTERS
 from conversations.staff.requests.request_list import RequestChangeList, searched
@@ -74,11 +76,16 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         ]
         return [*own, *super().get_urls()]
 
+    @lagging_page
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, extra_context)
+
     def overview(self, request: HttpRequest) -> HttpResponse:
         """All model requests over time, as figures and charts. No content."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        context = self.admin_site.each_context(request) | overview_context(request.GET) | {"opts": self.opts}
+        context = self.admin_site.each_context(request) | overview_context(request.GET)
+        context |= {"opts": self.opts, "replica": watch.told()}
         return TemplateResponse(request, "admin/conversations/contextsnapshot/overview.html", context)
 
     def raw_request(self, request: HttpRequest, id: UUID) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from conversations.models import Message, Thread
 from conversations.staff import access
 from conversations.staff.base import STYLES, ReadOnlyAdmin
+from conversations.staff.lagging_pages import lagging_page
 from conversations.staff.thread_page import position
 from conversations.staff.trace.map_page import map_page
 from conversations.staff.trace.why_page import why_page
@@ -19,6 +20,7 @@ from conversations.staff.trace.why_page import why_page
 MEDIA = Media(css={"all": [*STYLES["all"], "conversations/admin/trace.css"]})
 
 
+@lagging_page
 def map_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
     """All requests of a thread across, its turns down. It holds no content, so it takes no reason."""
     found = Thread.objects.select_related("user", "assistant").filter(pk=id).first()
