@@ -1,5 +1,6 @@
 """Requests, accesses and events in partitions by time: where rows lie, what is made ahead, what is dropped and what stays."""
 
+import re
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -7,13 +8,17 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Model
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
+from conversations import wire
 from conversations.context import snapshots
 from conversations.models import ContentAccess, ContextSnapshot, Reply, ReplyEvent, Thread
+from conversations.replies import closing, events
+from conversations.replies.outcomes import Outcome
 from conversations.runtime.db import run
 from conversations.runtime.ids import lowest_uuid7, uuid7
 from conversations.threads import deletion
@@ -233,3 +238,34 @@ def test_a_person_and_a_thread_go_from_all_partitions(user: User, thread: Thread
     assert (ContextSnapshot.objects.count(), ReplyEvent.objects.count()) == (requests // 2, events // 2)
     deletion.delete_user(user)
     assert (ContextSnapshot.objects.count(), ReplyEvent.objects.count()) == (0, 0)
+
+
+def partitions_read(statement: str) -> tuple[set[str], set[str]]:
+    """Those of requests, and of events, that its plan names."""
+    plan = (
+        "\n".join(line for (line,) in run(f"EXPLAIN {statement}")) if statement.startswith(("SELECT", "WITH")) else ""
+    )
+    names = set(re.findall(r" on (\w+)", plan))
+    children = [
+        {name for (name, _) in run(partitions.SQL["partitions"], table=each.name)} for each in (REQUESTS, EVENTS)
+    ]
+    return names & children[0], names & children[1]
+
+
+def test_statements_of_a_turn_touch_the_partitions_of_its_time_only(thread: Thread) -> None:
+    partitions.make_ahead(partitions.partitions(REQUESTS)[-1].until + 300 * DAY)
+    assert len(partitions.partitions(REQUESTS)) > 5
+    reply = make_reply(thread, status=Reply.Status.RUNNING, owner=events.OWNER, ended_at=None)
+    make_snapshot(reply=reply, status="pending", ended_at=None)
+    first, second = partitions.partitions(REQUESTS)[:2]
+    with CaptureQueriesContext(connection) as captured:
+        closing.close(reply_id=reply.id, owner=events.OWNER, outcome=Outcome(status=Reply.Status.COMPLETED))
+        wire.messages_with_replies(list(thread.messages.all()))
+        events.read_after(reply.id, 1)
+    statements = [query["sql"] for query in captured.captured_queries if not query["sql"].startswith("SAVEPOINT")]
+    read = [(statement, *partitions_read(statement)) for statement in statements]
+    assert any("WITH running" in statement and requests for statement, requests, _ in read)
+    assert any(days for *_, days in read)
+    for statement, requests, days in read:
+        assert requests <= {first.name, second.name, REQUESTS.rest}, statement
+        assert days <= {partitions.partitions(EVENTS)[0].name}, statement
