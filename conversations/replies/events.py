@@ -5,9 +5,10 @@ import os
 import secrets
 import socket
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate, chain
 from typing import Any, cast
 
 from django.db import connection
@@ -34,7 +35,9 @@ LEASE = timedelta(seconds=8)
 LONGEST_LEASE = timedelta(minutes=1)
 """One that lasts longer was given before the clock was set back: whoever lives has renewed it since."""
 BEAT = read_statements(__file__)["beat"]
-READ_AT_ONCE = 200
+READ_AT_ONCE = 50
+HELD_CHARS = 64 * 1024
+"""So many characters of text wait in memory for a reader who doesn't read, and what stands in one event more."""
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")
 
 
@@ -86,7 +89,7 @@ def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bo
 
 def read_after(reply_id: uuid.UUID, after: int) -> list[Event]:
     """The next events after ``after`` that there are. Once they are purged, the whole text as one delta and the ending."""
-    rows = list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq")[:READ_AT_ONCE])
+    rows = _held(list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq")[:READ_AT_ONCE]))
     events = [Event(reply=row.reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in rows]
     if after > 0 and events and not events[-1].is_last:
         return events
@@ -98,6 +101,12 @@ def read_after(reply_id: uuid.UUID, after: int) -> list[Event]:
     elif reply.status != Reply.Status.RUNNING and not ReplyEvent.objects.filter(reply_id=reply_id).exists():
         return _summary(reply)
     return [opening(reply), *events] if after < 1 else events
+
+
+def _held(rows: Sequence[ReplyEvent]) -> list[ReplyEvent]:
+    """The first ones that a reader may keep in memory, at least one."""
+    chars = accumulate(len(row.data.get("text", "")) for row in rows)
+    return [row for row, before in zip(rows, chain([0], chars), strict=False) if before < HELD_CHARS]
 
 
 def text_of(reply_id: uuid.UUID) -> str:

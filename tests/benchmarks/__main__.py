@@ -1,8 +1,8 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
-``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a part), ``memory`` and ``local``, which take minutes,
-only are.
+``connections``, ``processes``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a part), ``memory`` and
+``local``, which take minutes, only are.
 """
 
 import os
@@ -30,6 +30,7 @@ def run(url: str) -> None:
     from tests.benchmarks import (  # noqa: PLC0415
         budget,
         cache,
+        connections,
         context,
         corpus,
         endings,
@@ -41,6 +42,7 @@ def run(url: str) -> None:
         local_cache,
         message,
         notes,
+        processes,
         recall,
         replies,
         signing_in,
@@ -75,7 +77,9 @@ def run(url: str) -> None:
         "signing_in": signing_in.main,
         "exchange": exchange.main,
         "files": files.main,
+        "connections": connections.main,
         "message": message.main,
+        "processes": processes.main,
         "streams": streams.main,
     }
     if sys.argv[1:] and sys.argv[1] in servers:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from itertools import cycle, islice
@@ -28,6 +28,9 @@ from tests.services import free_port, until_left
 
 SENTENCE = "They came at first light and the harbour master wrote it down in his book as every day."
 MODEL = "claude-sonnet-5-5"
+LONG = "Tell all of it."
+BREATH = 0.005
+"""Seconds before each piece of a long answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +84,25 @@ def model(count: str, pause: str) -> None:
         _serve(server.url)
 
 
+def long_or_short(pieces: str, size: str, count: str, pause: str) -> None:
+    """The Messages API: who asks for ``LONG`` hears so many pieces of so many characters at once, anybody else words as above,
+    each the time at which it is sent."""
+    piece = (SENTENCE * (int(size) // len(SENTENCE) + 1))[: int(size)]
+    long = model_scripts.stream(
+        *model_scripts.opening_steps(),
+        *(step for _ in range(int(pieces)) for step in (Delay(BREATH), model_scripts.text_delta(piece))),
+        *model_scripts.closing_steps(),
+        thinks=False,
+    )
+
+    def respond(body: dict[str, Any]) -> ScriptedStream:
+        return long if LONG in str(body["messages"][-1]) else _spoken(int(count), float(pause))
+
+    with ModelServer(responder=respond) as server:
+        server.claude.verbatim = True
+        _serve(server.url)
+
+
 def _spoken(count: int, pause: float) -> ScriptedStream:
     steps: list[Step] = [model_scripts.text_delta(word) for word in words(count)]
     if pause:
@@ -97,6 +119,30 @@ class Stamp(Raw):
     @property
     def data(self) -> bytes:
         return server_sent_event(model_scripts.text_delta(f"{time.time_ns() // 1000} "))
+
+
+def precomputed(count: str) -> None:
+    """The Messages API as cheap as can be, for who measures how much others take: the same bytes whatever was asked."""
+    steps = [*model_scripts.opening_steps(), *map(model_scripts.text_delta, words(int(count)))]
+    steps += model_scripts.closing_steps()
+    body = b"".join(server_sent_event(step) for step in steps if isinstance(step, dict))
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                request = (await reader.readuntil(b"\r\n\r\n")).lower()
+                size = request.partition(b"content-length:")[2].partition(b"\r\n")[0]
+                await reader.readexactly(int(size or 0))
+                writer.write(head + body)
+
+    async def serve() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        _tell(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        await server.serve_forever()
+
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    asyncio.run(serve())
 
 
 def chats(count: str) -> None:
@@ -181,7 +227,14 @@ def _end_with_input() -> None:
     os._exit(0)
 
 
-SERVERS: dict[str, Callable[..., None]] = {"model": model, "chats": chats, "relay": relay, "agents": agents}
+SERVERS: dict[str, Callable[..., None]] = {
+    "model": model,
+    "long_or_short": long_or_short,
+    "precomputed": precomputed,
+    "chats": chats,
+    "relay": relay,
+    "agents": agents,
+}
 
 if __name__ == "__main__":
     SERVERS[sys.argv[1]](*sys.argv[2:])

@@ -85,6 +85,7 @@ async def test_a_reader_who_is_cut_off_after_every_event_misses_nothing(
 ) -> None:
     """A reply of two rounds with a tool between; it waits at two places until the reader has come so far."""
     monkeypatch.setattr(eventlog, "READ_AT_ONCE", 3)
+    monkeypatch.setattr(eventlog, "HELD_CHARS", 8)
     writing, saying = scripts.Gate(), scripts.Gate()
     plan = scripts.ScriptedToolUse(name="save_artifact", input=INPUT, halfway=(writing,))
     model.script(scripts.turn("I make it. ", plan), scripts.text("It is ", saying, "saved."))
