@@ -35,13 +35,15 @@ test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser
 	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal -m "not browser and not process and not database"
 
 soak: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
-soak: ## a hundred kills, many examples, each hostile text
+soak: ## six hundred kills, many examples, each hostile text
 	@sh tests/services.sh
-	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
+	@OPENBOOK_TEST_STRIKES=500 OPENBOOK_TEST_PAUSED=30 OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 \
+		OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
 		OPENBOOK_TEST_IMPORTED=20000 OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 \
-		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/test_long_work.py tests/test_bodies.py \
-		tests/test_files.py tests/conversations/context tests/memory/sources tests/memory/index \
+		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_kills.py tests/test_faults.py tests/test_processes.py \
+		tests/test_long_work.py tests/test_bodies.py tests/test_files.py tests/conversations/context \
+		tests/memory/sources tests/memory/index \
 		tests/conversations/rest/test_generated.py tests/conversations/rest/test_servers.py \
 		tests/browser/test_shut_in.py tests/browser/test_markup.py
 

@@ -56,15 +56,23 @@ def replaced(text: str, changes: Mapping[str, str]) -> str:
     return text
 
 
-@contextmanager
-def balancer(name: str, folder: Path, certificate: Path, *urls: str) -> Iterator[Balancer]:
-    """``name`` is haproxy or nginx; ``urls`` are those of the two servers."""
+@dataclass(frozen=True)
+class Configured:
+    """What a balancer is started with, and the ports that it has with TLS and without."""
+
+    command: list[str]
+    secure: int
+    plain: int
+
+
+def configured(name: str, folder: Path, certificate: Path, *addresses: str) -> Configured:
+    """``name`` is haproxy or nginx; ``addresses`` are host and port of the two servers."""
     secure, plain = free_port(), free_port()
-    servers = {old: urlsplit(url).netloc for old, url in zip(SERVERS, urls, strict=True)}
+    servers = dict(zip(SERVERS, addresses, strict=True))
     if name == "haproxy":
         places = {":443 ssl": f"127.0.0.1:{secure} ssl", ":80\n": f"127.0.0.1:{plain}\n"}
         changes = {**servers, **places, "/etc/haproxy/book.example.pem": str(certificate)}
-        config, command = folder / "haproxy.cfg", [program("OPENBOOK_TEST_HAPROXY", "haproxy"), "-W", "-f"]
+        config, command = folder / "haproxy.cfg", [program("OPENBOOK_TEST_HAPROXY", "haproxy"), "-f"]
     else:
         places = {"443 ssl": f"127.0.0.1:{secure} ssl", "listen 80": f"listen 127.0.0.1:{plain}"}
         keys = {"/etc/nginx/book.example.pem": str(certificate), "/etc/nginx/book.example.key": str(certificate)}
@@ -73,13 +81,22 @@ def balancer(name: str, folder: Path, certificate: Path, *urls: str) -> Iterator
         command = [program("OPENBOOK_TEST_NGINX", "nginx"), "-p", str(folder), "-g", directives, "-c"]
         config = folder / "nginx.conf"
     config.write_text(replaced((ROOT / "deploy" / config.name).read_text(), changes))
+    return Configured([*command, str(config)], secure, plain)
+
+
+@contextmanager
+def balancer(name: str, folder: Path, certificate: Path, *urls: str) -> Iterator[Balancer]:
+    """In front of the two servers of these URLs; it can be told to read its configuration again."""
+    setup = configured(name, folder, certificate, *(urlsplit(url).netloc for url in urls))
+    command = [*setup.command, *(["-W"] if name == "haproxy" else [])]
     log = folder / "log"
     with (
         log.open("wb") as written,
-        subprocess.Popen([*command, str(config)], stdout=written, stderr=written) as process,
+        subprocess.Popen(command, stdout=written, stderr=written) as process,
     ):
         try:
-            yield Balancer(name, f"https://127.0.0.1:{secure}/", f"http://127.0.0.1:{plain}/", folder, process)
+            secure, plain = f"https://127.0.0.1:{setup.secure}/", f"http://127.0.0.1:{setup.plain}/"
+            yield Balancer(name, secure, plain, folder, process)
         finally:
             process.terminate()
             process.wait(30)

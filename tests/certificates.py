@@ -1,9 +1,13 @@
 """A certificate for this machine that whoever made it trusts."""
 
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -32,3 +36,15 @@ def self_signed(folder: Path) -> Path:
     path = folder / "certificate.pem"
     path.write_bytes(certificate.public_bytes(Encoding.PEM) + key.private_bytes(*plain))
     return path
+
+
+@contextmanager
+def trusted(folder: Path) -> Iterator[Path]:
+    """Such a file, whose certificate this process's clients take for genuine meanwhile."""
+    path = self_signed(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(path))
+        # An opener that was made before knows the certificates of then.
+        urllib.request.install_opener(urllib.request.build_opener())
+        yield path
+    urllib.request.install_opener(urllib.request.build_opener())

@@ -56,7 +56,7 @@ class ServerClient:
     def socket(self, thread: str = "new", **options: Any) -> Iterator[ClientConnection]:
         address = f"{self.url.replace('http', 'ws', 1)}ws/threads/{thread}/"
         subprotocols = [Subprotocol("Token"), Subprotocol(self.token)]
-        with connect(address, subprotocols=subprotocols, open_timeout=60, **options) as connection:
+        with connect(address, subprotocols=subprotocols, **{"open_timeout": 60, **options}) as connection:
             yield connection
 
     def _open(self, method: str, path: str, body: Json | None, seconds: float) -> Any:
@@ -68,4 +68,11 @@ class ServerClient:
         try:
             return urllib.request.urlopen(request, timeout=seconds)  # noqa: S310
         except urllib.error.HTTPError as error:
-            raise ApiError(error.code, json.loads(error.read())["error"]) from error
+            raise ApiError(error.code, _told(error)) from error
+
+
+def _told(error: urllib.error.HTTPError) -> Json:
+    """What the server says was wrong; a proxy before it has a page of its own for that."""
+    if error.headers.get_content_type() == "application/json":
+        return json.loads(error.read())["error"]  # type: ignore[no-any-return]
+    return {"code": "proxy", "message": error.read().decode(errors="replace")}

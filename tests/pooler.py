@@ -29,6 +29,7 @@ default_pool_size = {size}
 max_client_conn = 500
 server_round_robin = 1
 query_wait_timeout = 20
+server_login_retry = 1
 """
 """One transaction after the other of a client meets each of its server connections."""
 
@@ -52,15 +53,14 @@ class Pooler:
 
     url: str
     size: int
-    folder: Path
+    command: list[str]
     _process: subprocess.Popen[bytes] | None = field(default=None)
 
     def start(self) -> None:
         user = (
             {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
         )  # it does not run as root
-        command = [program("OPENBOOK_TEST_PGBOUNCER", "pgbouncer"), "-q", str(self.folder / "pgbouncer.ini")]
-        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **user)  # type: ignore[call-overload]
+        self._process = subprocess.Popen(self.command, stderr=subprocess.DEVNULL, **user)  # type: ignore[call-overload]
         until(self._answers)
 
     def kill(self) -> None:
@@ -92,16 +92,23 @@ class Pooler:
         return True
 
 
+def configured(database_url: str, folder: Path, size: int) -> tuple[list[str], int, str]:
+    """The command for a folder that others may read, its port, and the database's URL behind it."""
+    parts, listen = conninfo_to_dict(database_url), free_port()
+    folder.chmod(0o755)
+    values = {"host": parts["host"], "port": parts["port"], "user": parts["user"], "listen": listen, "size": size}
+    (folder / "pgbouncer.ini").write_text(SETTINGS.format(**values))
+    command = [program("OPENBOOK_TEST_PGBOUNCER", "pgbouncer"), "-q", str(folder / "pgbouncer.ini")]
+    return command, listen, f"postgresql://openbook@127.0.0.1:{listen}/{parts['dbname']}"
+
+
 @contextmanager
 def pgbouncer(database_url: str) -> Iterator[Pooler]:
     """With two connections to PostgreSQL for everybody; it is killed at the end."""
-    parts, listen, size = conninfo_to_dict(database_url), free_port(), 2
+    size = 2
     with tempfile.TemporaryDirectory(prefix="openbook-pooler-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        values = {"host": parts["host"], "port": parts["port"], "user": parts["user"], "listen": listen, "size": size}
-        (folder / "pgbouncer.ini").write_text(SETTINGS.format(**values))
-        pooler = Pooler(f"postgresql://openbook@127.0.0.1:{listen}/{parts['dbname']}", size, folder)
+        command, _, url = configured(database_url, Path(name), size)
+        pooler = Pooler(url, size, command)
         try:
             pooler.start()
             yield pooler

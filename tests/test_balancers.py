@@ -22,7 +22,7 @@ from config.server.draining import SIGNAL
 from config.server.proxies import client_of, parse_address, trust
 from conversations.web import consumers
 from tests.balancers import Balancer, balancer
-from tests.certificates import self_signed
+from tests.certificates import trusted
 from tests.clients import Json, ServerClient
 from tests.other_services import elsewhere
 from tests.processes import ServerProcess, server
@@ -68,13 +68,8 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    path = self_signed(tmp_path_factory.mktemp("certificate"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SSL_CERT_FILE", str(path))
-        # An opener that was made before knows the certificates of then.
-        urllib.request.install_opener(urllib.request.build_opener())
+    with trusted(tmp_path_factory.mktemp("certificate")) as path:
         yield path
-    urllib.request.install_opener(urllib.request.build_opener())
 
 
 @pytest.fixture(scope="module")

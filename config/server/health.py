@@ -2,9 +2,11 @@
 
 import asyncio
 import math
+import re
 import time
 from dataclasses import dataclass
 
+import psycopg
 from django.conf import settings
 from django.db import Error, connection, transaction
 from django.http import HttpRequest, JsonResponse
@@ -12,7 +14,7 @@ from django.http import HttpRequest, JsonResponse
 from config.server import draining
 from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.circuit_breaker import resting
-from conversations.runtime.db import in_database
+from conversations.runtime.db import connect, in_database
 from conversations.runtime.redis_client import unreachable, waiting
 
 DATABASE_SECONDS = 3.0
@@ -31,6 +33,12 @@ UNREACHABLE = "unreachable: check DATABASE_URL and that PostgreSQL runs"
 UNREACHABLE_EMBEDDED = (
     "unreachable: the database of this installation is started again; if this lasts, its log, postgres.log, says why"
 )
+NO_CONNECTION = (
+    "unreachable: PostgreSQL, or the pooler before it, gives no more connections: raise max_connections, the limit of the "
+    "role or that of the pooler, or lower OPENBOOK_DATABASE_CONNECTIONS"
+)
+# A refused connection comes with words alone. The last one is PgBouncer's.
+NO_MORE = re.compile("too many (clients|connections)|connection slots|no more connections allowed")
 NOT_STORED = {"53100": "the disk of the database is full", "25006": "the database is read-only"}
 """By PostgreSQL's code of the error."""
 GONE = ("08", "57")
@@ -67,8 +75,19 @@ async def _database() -> str:
     try:
         await asyncio.wait_for(in_database(_look)(), DATABASE_SECONDS)
     except (Error, TimeoutError) as error:
-        return problem(getattr(error.__cause__, "sqlstate", None))
+        code = getattr(error.__cause__, "sqlstate", None)
+        return problem(code) if code else await asyncio.to_thread(unreachable_because)
     return "ok"
+
+
+def unreachable_because() -> str:
+    """The pool says only that it waited, so PostgreSQL is asked once more, past it."""
+    try:
+        connect("health").close()
+    except psycopg.OperationalError as error:
+        if NO_MORE.search(str(error)):
+            return NO_CONNECTION
+    return problem(None)
 
 
 def problem(code: str | None) -> str:
