@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 
 from tests.pooler import configured as configured_pooler
-from tests.processes import ROOT, UNDISTURBED
+from tests.processes import READY_SECONDS, ROOT, UNDISTURBED
 from tests.services import POSTGRES_15, free_port, program
 from tests.waiting import until
 
@@ -56,7 +56,7 @@ class Part:
 
     def start(self) -> None:
         """Until it is ready; what ends before that, because another part is away, is started again."""
-        until(self._is_up)
+        until(self._is_up, seconds=READY_SECONDS)
         if self._killed_at:
             self.downs.append((self._killed_at, time.monotonic()))
 

@@ -22,7 +22,7 @@ ENDS = {"reply.completed", "reply.interrupted", "reply.failed", "reply.stopped"}
 SECONDS = 20.0
 """After which somebody who hears nothing tries again."""
 PAUSE_SECONDS = 0.1
-LONGEST_SECONDS = 90.0
+LONGEST_SECONDS = 180.0
 """For one turn, whatever breaks meanwhile."""
 
 

@@ -8,8 +8,8 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 """Between two looks, which may cost both processes something."""
 
 
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
+def until(condition: Callable[[], object], *, seconds: float = DEADLINE_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
     pause = SHORTEST_PAUSE
     while not condition():
         assert time.monotonic() < deadline
