@@ -115,7 +115,7 @@ class Person:
             done = self.client.call("POST", f"threads/{self.thread}/messages/", turn.body, seconds=SECONDS)
             reply = done["reply"]["id"]
         except ApiError as error:
-            if error.error["code"] != "interrupted":
+            if "reply" not in error.error.get("details", {}):
                 raise
             reply = error.error["details"]["reply"]
         for event in self.client.events(f"replies/{reply}/events/?after={len(turn.events)}", seconds=SECONDS):

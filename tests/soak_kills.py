@@ -1,5 +1,6 @@
 """Every part of an installation is killed in turn, again and again, while people talk: HAProxy, two servers, two workers,
-PgBouncer in transaction mode, PostgreSQL, Redis."""
+PgBouncer in transaction mode, PostgreSQL, Redis. `make soak` runs it; it is no part of the suite.
+"""
 
 import os
 import random
@@ -30,7 +31,7 @@ from tests.test_balancers import BEHIND
 from tests.test_processes import PASSWORD
 from tests.waiting import until
 
-STRIKES = int(os.environ.get("OPENBOOK_TEST_STRIKES", "20"))
+STRIKES = int(os.environ.get("OPENBOOK_TEST_STRIKES", "50"))
 PAUSE_SECONDS = 1.0
 """The longest one between two kills."""
 STUCK_SECONDS = 15.0
@@ -51,6 +52,7 @@ QUICK = [
 ]
 ROUND = [ONE, OTHER, WORKER, OTHER_WORKER, *QUICK]
 ENDED_WELL = {"reply.completed", "reply.interrupted"}
+"""What a reply may end with: to fail is for the model and for what was asked of it."""
 PEOPLE = """
 INSERT INTO auth_user (username, password, is_superuser, is_staff, is_active, first_name, last_name, email, date_joined)
 SELECT 'person ' || number, password, false, false, true, '', '', '', now() FROM auth_user, generate_series(1, 7) AS number
