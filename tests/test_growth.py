@@ -54,7 +54,7 @@ def test_people_write_as_their_habits_say(made: people.Year) -> None:
     assert weekends < mean(made.messages[day] for day in range(364) if day % 7 < 5)
 
 
-def test_what_is_kept_for_an_hour_does_not_grow(made: people.Year) -> None:
+def test_events_do_not_grow_with_the_years(made: people.Year) -> None:
     grown = estimates.growth(MEASURED, made)
     assert grown.total[-1] == pytest.approx(sum(made.messages) * 2_210 + sum(made.pages) * 2_000)
     assert {kind: round(sizes[-1] / sum(made.messages)) for kind, sizes in grown.kinds.items() if kind != "files"} == {

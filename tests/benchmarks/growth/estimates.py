@@ -19,7 +19,7 @@ CONNECTIONS_EACH, CONNECTIONS_OF_POSTGRES = 16, 97
 PRIMARY_CORES, PRIMARY_WAL = 32, 200e6
 """The largest PostgreSQL that is planned for: cores, and bytes of WAL a second."""
 EVENTS_KEPT = 3_600
-"""Seconds that the event log of a reply is kept."""
+"""Seconds of events that are told of; they go with their day."""
 CORE_HOUR, GB_MONTH, STORAGE_GB_MONTH = 0.04, 0.12, 0.023
 """USD of a core with 4 GB of memory, of a GB of fast disk, of a GB of object storage."""
 COPIES = 2
@@ -33,7 +33,7 @@ KINDS: Mapping[str, Sequence[str]] = {
     RECALL: ("memory_indexedpassage", "memory_vocabulary"),
 }
 EVENTS = "conversations_replyevent"
-"""Kept for an hour."""
+"""Goes with its day."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Growth:
 
 
 def by_kind(tables: Mapping[str, Table]) -> dict[str, float]:
-    """Bytes of a message, what is kept for an hour left out."""
+    """Bytes of a message, without events."""
     known = {name: kind for kind, names in KINDS.items() for name in names}
     found = dict.fromkeys([*KINDS, REST], 0.0)
     for name, table in tables.items():
