@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from conversations.errors import OpenbookError
+from conversations.models import Reply
 
 MAX_TITLE_CHARS = 200
 MAX_VERSIONS = 1_000
@@ -99,7 +100,7 @@ def add_version(artifact: Artifact, *, content: str, made: Provenance, based_on:
     """
     check_content(content)
     artifact = _locked(artifact, based_on)
-    newest = artifact.versions.get(number=artifact.version)
+    newest = ArtifactVersion.objects.get(user=artifact.user_id, artifact=artifact, number=artifact.version)
     if newest.content == content:
         return SavedVersion(artifact=artifact, version=newest, changed=False)
     if artifact.version >= MAX_VERSIONS:
@@ -110,7 +111,9 @@ def add_version(artifact: Artifact, *, content: str, made: Provenance, based_on:
         )
     artifact.version += 1
     artifact.updated_at = made.at
-    artifact.save(update_fields=["version", "updated_at"])
+    Artifact.objects.filter(user=artifact.user_id, id=artifact.id).update(
+        version=artifact.version, updated_at=artifact.updated_at
+    )
     return SavedVersion(artifact=artifact, version=_version(artifact, content, made))
 
 
@@ -128,18 +131,18 @@ def change(
         check_kind(labels["kind"])
     artifact = _locked(artifact, based_on)
     if labels:
-        Artifact.objects.filter(id=artifact.id).update(**labels)
+        Artifact.objects.filter(user=artifact.user_id, id=artifact.id).update(**labels)
     if content is not None:
         add_version(artifact, content=content, made=made)
 
 
 def delete(artifact: Artifact, *, at: datetime) -> None:
     """It is out of sight and can be restored. The request that made it is open again (F5)."""
-    Artifact.objects.filter(id=artifact.id, deleted_at=None).update(deleted_at=at)
+    Artifact.objects.filter(user=artifact.user_id, id=artifact.id, deleted_at=None).update(deleted_at=at)
 
 
 def restore(artifact: Artifact) -> None:
-    Artifact.objects.filter(id=artifact.id).update(deleted_at=None)
+    Artifact.objects.filter(user=artifact.user_id, id=artifact.id).update(deleted_at=None)
 
 
 def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
@@ -147,9 +150,9 @@ def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
     return artifacts.filter(deleted_at=None, title__iexact=title).order_by("-updated_at").first()
 
 
-def made_by(reply_id: uuid.UUID, thread_id: uuid.UUID) -> Sequence[ArtifactVersion]:
+def made_by(reply: Reply) -> Sequence[ArtifactVersion]:
     """The versions that a reply has made so far, oldest first."""
-    versions = ArtifactVersion.objects.filter(thread_id=thread_id, reply_id=reply_id)
+    versions = ArtifactVersion.objects.filter(user=reply.user_id, thread=reply.thread_id, reply=reply.id)
     return list(versions.select_related("artifact").order_by("id"))
 
 
@@ -182,7 +185,7 @@ def check_content(content: str) -> None:
 
 def _locked(artifact: Artifact, based_on: int | None) -> Artifact:
     """As it is stored, kept from other writers until the end of the transaction."""
-    stored = Artifact.objects.select_for_update(no_key=True).filter(id=artifact.id).first()
+    stored = Artifact.objects.select_for_update(no_key=True).filter(user=artifact.user_id, id=artifact.id).first()
     if stored is None:  # its thread was deleted meanwhile
         raise ArtifactError("artifact_deleted", "The artifact has been deleted with its thread.")
     artifact = stored

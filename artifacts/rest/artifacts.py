@@ -92,7 +92,7 @@ class ArtifactDetail(APIView):
     def get(self, request: Request, artifact_id: str) -> Response:
         """One artifact as its newest version has it."""
         artifact = _artifact(request, artifact_id)
-        return conditional.unless_known(request, conditional.of_artifact(artifact.id), lambda: _whole(artifact))
+        return conditional.unless_known(request, conditional.of_artifact(artifact), lambda: _whole(artifact))
 
     @extend_schema(request=described(ArtifactChange), responses=described(ArtifactAnswer))
     def patch(self, request: Request, artifact_id: str) -> Response:
@@ -100,14 +100,14 @@ class ArtifactDetail(APIView):
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         changes: dict[str, Any] = {**valid(ArtifactChange, request)}
         with transaction.atomic():
-            conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
+            conditional.demand_match(request, conditional.of_artifact(artifact, locked=True))
             services.change(
                 artifact,
                 made=_provenance(ArtifactVersion.Origin.HAND),
                 based_on=changes.pop("version", None),
                 **changes,
             )
-        return conditional.tagged(Response(_whole(artifact)), conditional.of_artifact(artifact.id))
+        return conditional.tagged(Response(_whole(artifact)), conditional.of_artifact(artifact))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, artifact_id: str) -> Response:
@@ -115,7 +115,7 @@ class ArtifactDetail(APIView):
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         with transaction.atomic():
             invalidation.lock(artifact.thread_id)
-            conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
+            conditional.demand_match(request, conditional.of_artifact(artifact, locked=True))
             services.delete(artifact, at=timezone.now())
             invalidation.artifact_changed(artifact)
         return Response(status=204)

@@ -45,7 +45,7 @@ class ArtifactExport(AsyncAPIView):
         version = await in_database(self._version)(request, artifact_id)
         artifact = version.artifact
         tag = await in_database(conditional.of_artifact)(
-            artifact.id, version.number, shown_as=request.get_full_path().partition("?")[2]
+            artifact, version.number, shown_as=request.get_full_path().partition("?")[2]
         )
         if conditional.is_known(request, tag):
             return conditional.not_modified(tag)

@@ -85,7 +85,7 @@ async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
 
 def _made_artifact(opened: OpenedReply, ending: ReplyEndedData) -> MadeAnswer:
     """What a silent reply that has ended made."""
-    versions = services.made_by(opened.reply.id, opened.thread.id)
+    versions = services.made_by(opened.reply)
     artifact = None
     if versions:
         rows = artifact_rows(Artifact.objects.filter(id=versions[-1].artifact_id), whole=True)

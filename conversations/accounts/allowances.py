@@ -57,8 +57,14 @@ def recounted(user_id: int, token_id: int | None = None) -> AllowanceUse:
         running = list(replies.filter(status=Reply.Status.RUNNING).values_list("reserved", flat=True))
         row.spent = max(spent, row.spent if row.day == today else 0)
         row.day, row.running, row.reserved = today, len(running), sum(running)
-        row.most_running = row.most_tokens = None
-        row.save()
+        Allowance.objects.filter(**whose).update(
+            day=today,
+            spent=row.spent,
+            running=row.running,
+            reserved=row.reserved,
+            most_running=None,
+            most_tokens=None,
+        )
     return AllowanceUse(running=row.running, spent=row.spent, reserved=row.reserved)
 
 
@@ -135,7 +141,7 @@ def used_by(usage: Mapping[str, int]) -> int:
 def _spent_since(replies: QuerySet[Reply], user_id: int, start: datetime) -> int:
     ended = replies.exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start)
     recent = Thread.objects.filter(user_id=user_id, updated_at__gte=start).values("id")  # by its index
-    written = Message.objects.filter(reply=OuterRef("id")).values("token_count")
+    written = Message.objects.filter(user=user_id, reply=OuterRef("id")).values("token_count")
     rows = ended.filter(thread__in=recent).annotate(written=Subquery(written))
     total = 0
     for status, usage, stop_reason, wrote, reserved in rows.values_list(
@@ -163,7 +169,7 @@ def spent(status: str, usage: Mapping[str, int], *, stop_reason: str, written: i
 
 
 def _of(user_id: int, token_id: int | None) -> QuerySet[Reply]:
-    every = Reply.objects.filter(thread__user_id=user_id)
+    every = Reply.objects.filter(user=user_id)
     return every if token_id is None else every.filter(token_id=token_id)
 
 

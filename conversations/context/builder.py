@@ -278,6 +278,7 @@ def build_context(
     whole = options.lowered(Budget.of(assistant)).within(origin.room)
     budget = whole.estimated(factor)
     history_query = HistoryQuery(
+        user_id=user_id,
         thread_id=thread_id,
         before=newest.position,
         budget=budget,

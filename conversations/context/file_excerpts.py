@@ -69,11 +69,12 @@ class PartOutline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileOutline:
-    """A file with all its parts. ``problem`` is why there are none, or not all."""
+    """A file of the ``user`` with all its parts. ``problem`` is why there are none, or not all."""
 
     id: str
     name: str
     kind: str
+    user: int = 0
     parts: Sequence[PartOutline] = ()
     problem: str = ""
 

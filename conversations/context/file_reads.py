@@ -121,14 +121,15 @@ def read_files(
     return ThreadFiles(pictures=pictures, outlines=outlines, standing=standing, scores=scores(bits))
 
 
-def read_outlines(ids: Collection[str], pictures: PictureCounter) -> dict[str, FileOutline]:
+def read_outlines(user_id: int, ids: Collection[str], pictures: PictureCounter) -> dict[str, FileOutline]:
     """Those of these files that there still are, for a request that was recorded with them."""
-    rows = _rows(OUTLINES, {"files": [*map(uuid.UUID, ids)]}, SoughtWords())
+    rows = _rows(OUTLINES, {"user": user_id, "files": [*map(uuid.UUID, ids)]}, SoughtWords())
     return {row.id: outline_of(row, pictures) for row in rows}
 
 
 class FileRow(NamedTuple):
     id: str
+    user: int
     name: str
     kind: str
     state: str
@@ -146,8 +147,8 @@ def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list
         "most_words": MOST_WORDS,
     }
     return [
-        FileRow(id, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
-        for id, name, kind, state, problem, stands, parts in _fetched(statement, {**values, **asked})
+        FileRow(id, user, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
+        for id, user, name, kind, state, problem, stands, parts in _fetched(statement, {**values, **asked})
     ]
 
 
@@ -158,6 +159,7 @@ def _fetched(statement: str, values: Mapping[str, Any]) -> list[Row]:
 def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
     return FileOutline(
         id=row.id,
+        user=row.user,
         name=row.name,
         kind=row.kind,
         problem=row.problem or (STILL_READ if row.state == File.State.READING else ""),
@@ -233,8 +235,11 @@ def read_in_rounds(
 
 
 def _contents_of(excerpts: Iterable[FileExcerpt], form: FileForm) -> Contents:
-    wanted = {(excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
-    return read_contents(wanted, sees_pictures=form.pictures) if wanted else {}
+    wanted = {(excerpt.file.user, excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
+    if not wanted:
+        return {}
+    users = {user for user, _, _ in wanted}
+    return read_contents(users, {(id, number) for _, id, number in wanted}, sees_pictures=form.pictures)
 
 
 def _file_blocks(turn: Turn, contents: Contents, form: FileForm) -> list[Block]:
@@ -246,10 +251,11 @@ def _file_blocks(turn: Turn, contents: Contents, form: FileForm) -> list[Block]:
     ]
 
 
-def read_contents(wanted: Collection[PartKey], *, sees_pictures: bool) -> Contents:
-    """What the parts say, by file and number."""
+def read_contents(users: Collection[int], wanted: Collection[PartKey], *, sees_pictures: bool) -> Contents:
+    """What the parts of these persons' files say, by file and number."""
     keys = sorted(wanted)
     values: dict[str, Any] = {
+        "users": list(users),
         "files": [uuid.UUID(id) for id, _ in keys],
         "numbers": [number for _, number in keys],
     }

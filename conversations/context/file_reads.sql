@@ -11,7 +11,7 @@ SELECT json_agg(json_build_array(number, label, heading, token_count, coalesce(w
 FROM (
     -- The terms of a long part are stored apart: joined with nothing they are fetched once, and not for each comparison.
     SELECT number, label, heading, token_count, width, height, terms || '{}' AS terms
-    FROM conversations_filepart WHERE file_id = file.id OFFSET 0
+    FROM conversations_filepart WHERE user_id = %(user)s AND file_id = file.id OFFSET 0
 ) AS part
 
 -- name: files
@@ -19,21 +19,23 @@ FROM (
 -- what of it stands where.
 WITH standing AS (
     SELECT file_id, json_agg(json_build_array(position, place, numbers, outlined) ORDER BY position) AS places
-    FROM conversations_turnfile WHERE thread_id = %(thread)s AND position <= %(position)s
+    FROM conversations_turnfile
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND position <= %(position)s
     GROUP BY file_id
 ), wanted AS (
     SELECT file_id AS id FROM standing UNION SELECT unnest(%(files)s::uuid[])
 )
-SELECT file.id::text, name, kind, state, error ->> 'message', standing.places::text, ({parts})
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', standing.places::text, ({parts})
 FROM wanted JOIN conversations_file AS file USING (id) LEFT JOIN standing ON standing.file_id = file.id
 WHERE file.user_id = %(user)s
 ORDER BY file.id
 
 -- name: outlines
-SELECT file.id::text, name, kind, state, error ->> 'message', NULL, ({parts})
-FROM conversations_file AS file WHERE id = ANY(%(files)s)
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', NULL, ({parts})
+FROM conversations_file AS file WHERE user_id = %(user)s AND id = ANY(%(files)s)
 
 -- name: contents
 SELECT part.file_id::text, part.number, part.text, part.picture, coalesce(part.width, 0), coalesce(part.height, 0)
 FROM unnest(%(files)s::uuid[], %(numbers)s::int[]) AS wanted (file_id, number)
 JOIN conversations_filepart AS part USING (file_id, number)
+WHERE part.user_id = ANY(%(users)s)

@@ -38,10 +38,12 @@ def switch_before(snapshot: ContextSnapshot) -> ModelSwitch | None:
     """``None`` where the request before went to the same model, or there is none."""
     if snapshot.quotes_turns or not snapshot.thread_id:
         return None
-    rows = run(BEFORE, thread=snapshot.thread_id, at=snapshot.created_at, reply=snapshot.reply_id)
+    rows = run(
+        BEFORE, user=snapshot.user_id, thread=snapshot.thread_id, at=snapshot.created_at, reply=snapshot.reply_id
+    )
     if not rows or rows[0][1:] == (snapshot.provider, snapshot.model):
         return None
-    return switch_between(ContextSnapshot.objects.get(id=rows[0][0]), snapshot)
+    return switch_between(ContextSnapshot.objects.get(user=snapshot.user_id, id=rows[0][0]), snapshot)
 
 
 def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwitch | None:

@@ -85,30 +85,32 @@ class Neighbourhood:
 
 
 def read_exclusions(
-    places: Sequence[PathPlace], *, here: uuid.UUID | None = None, filtering: bool = True
+    user_id: int, places: Sequence[PathPlace], *, here: uuid.UUID | None = None, filtering: bool = True
 ) -> dict[uuid.UUID, Reason]:
     """Of the turns at these places those that the thread ``here`` is not given. Reads on only near what was made or refused."""
     threads = list({place.thread for place in places})
-    made = read_made(threads)
-    refused = {(thread, depth) for thread, depth in fetch_rows(SQL["refused"], {"threads": threads}, binary=True)}
+    values = {"user": user_id, "threads": threads}
+    made = read_made(user_id, threads)
+    refused = {(thread, depth) for thread, depth in fetch_rows(SQL["refused"], values, binary=True)}
     near = [place for place in places if _is_near(place, made.get(place.thread, ()), refused)]
-    return read_neighbourhood(near, made).exclusions(here=here, filtering=filtering) if near else {}
+    return read_neighbourhood(user_id, near, made).exclusions(here=here, filtering=filtering) if near else {}
 
 
-def read_made(threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[NeighbourVersion]]:
+def read_made(user_id: int, threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[NeighbourVersion]]:
     """What was made in these threads, deleted or not."""
     made: defaultdict[uuid.UUID, list[NeighbourVersion]] = defaultdict(list)
-    for thread, *version in fetch_rows(SQL["made"], {"threads": threads}, binary=True):
+    for thread, *version in fetch_rows(SQL["made"], {"user": user_id, "threads": threads}, binary=True):
         made[thread].append(NeighbourVersion(*version))
     return made
 
 
 def read_neighbourhood(
-    places: Iterable[PathPlace], made: Mapping[uuid.UUID, Sequence[NeighbourVersion]]
+    user_id: int, places: Iterable[PathPlace], made: Mapping[uuid.UUID, Sequence[NeighbourVersion]]
 ) -> Neighbourhood:
     """The turns at these places and around them."""
     stretches = list(_stretches(places))
     values = {
+        "user": user_id,
         "threads": [thread for thread, _, _ in stretches],
         "firsts": [first for _, first, _ in stretches],
         "lasts": [last for _, _, last in stretches],

@@ -34,7 +34,7 @@ READ_ON = 4
 
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
-HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE thread_id = %(thread)s)"
+HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)"
 BESIDE = ",\n       CASE position WHEN first THEN {} END"
 
 
@@ -73,6 +73,7 @@ class HistoryQuery:
     ``counts`` are to be used instead, by position: those that a request knew that was made before.
     """
 
+    user_id: int
     thread_id: uuid.UUID | None
     before: int
     budget: Budget
@@ -141,6 +142,7 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     if query.thread_id is None:
         return History()
     values: dict[str, Any] = {
+        "user": query.user_id,
         "thread": query.thread_id,
         "before": query.before,
         "tokens": (query.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach

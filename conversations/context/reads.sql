@@ -5,11 +5,11 @@
 -- for more. Beside the oldest row stands what is read once.
 WITH newest AS (
     SELECT position, token_total, token_count FROM conversations_message
-    WHERE thread_id = %(thread)s AND {path} AND position < %(before)s
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND {path} AND position < %(before)s
     ORDER BY position DESC LIMIT %(turns)s
 ), counted AS (
     SELECT position, tokens FROM conversations_tokencount
-    WHERE thread_id = %(thread)s AND provider = %(provider)s AND model = %(model)s
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND provider = %(provider)s AND model = %(model)s
       AND position >= (SELECT min(position) FROM newest)
 ), oldest AS (
     SELECT least(min(position) FILTER (
@@ -20,33 +20,33 @@ WITH newest AS (
     FROM newest
 )
 SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline, tokens{beside}
-FROM oldest, conversations_message LEFT JOIN counted USING (position)
-WHERE thread_id = %(thread)s AND {path}
+FROM oldest, conversations_message turn LEFT JOIN counted USING (position)
+WHERE user_id = %(user)s AND thread_id = %(thread)s AND {path}
   AND position < %(before)s AND position >= (SELECT first FROM oldest)
 ORDER BY position
 
 -- name: made
 -- The artifacts that one of the turns may have made: since the oldest, beside which this stands.
-SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
-FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
-WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand' AND artifact.deleted_at IS NULL
-  AND made.created_at >= conversations_message.created_at - %(longest_reply)s
+SELECT json_agg(json_build_array(m.created_at, m.message_id, m.reply_id))::text
+FROM artifacts_artifactversion m JOIN artifacts_artifact a ON a.user_id = %(user)s AND a.id = m.artifact_id
+WHERE %(filtering)s AND m.user_id = %(user)s AND m.thread_id = %(thread)s AND m.origin <> 'hand' AND a.deleted_at IS NULL
+  AND m.created_at >= turn.created_at - %(longest_reply)s
 
 -- name: made_then
-SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
-FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
-WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand'
-  AND made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)
-  AND made.created_at >= conversations_message.created_at - %(longest_reply)s
+SELECT json_agg(json_build_array(m.created_at, m.message_id, m.reply_id))::text
+FROM artifacts_artifactversion m JOIN artifacts_artifact a ON a.user_id = %(user)s AND a.id = m.artifact_id
+WHERE %(filtering)s AND m.user_id = %(user)s AND m.thread_id = %(thread)s AND m.origin <> 'hand'
+  AND m.created_at <= %(at)s AND (a.deleted_at IS NULL OR a.deleted_at > %(at)s)
+  AND m.created_at >= turn.created_at - %(longest_reply)s
 
 -- name: previous
 -- The request before this one. Partitions from before the thread began are not looked at.
 SELECT json_build_array(created_at,provider,model,sections,runs,cache,provider_message_id)::text
 FROM conversations_contextsnapshot
-WHERE thread_id = %(thread)s AND id>=%(thread)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
+WHERE user_id = %(user)s AND thread_id = %(thread)s AND id>=%(thread)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
 
 -- name: previous_then
 SELECT json_build_array(created_at, provider, model, sections, runs, cache, provider_message_id)::text
 FROM conversations_contextsnapshot
-WHERE thread_id = %(thread)s AND id >= %(thread)s AND purpose = 'reply' AND created_at < %(at)s
+WHERE user_id = %(user)s AND thread_id = %(thread)s AND id >= %(thread)s AND purpose = 'reply' AND created_at < %(at)s
 ORDER BY created_at DESC LIMIT 1

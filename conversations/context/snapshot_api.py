@@ -61,10 +61,11 @@ def body(snapshot: ContextSnapshot) -> SnapshotAnswer:
     return _body(snapshot, snapshots.material_of(snapshot))
 
 
-def preview(context: Context, thread_id: uuid.UUID | None) -> SnapshotAnswer:
+def preview(context: Context, thread_id: uuid.UUID | None, *, user_id: int) -> SnapshotAnswer:
     """The snapshot body of a request that is not made: nothing is stored, no model is called."""
     snapshot = snapshots.draft(context)
     snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
+    snapshot.user_id = user_id
     texts = {sha256(text).hex(): text for _, text in snapshots.texts_of(context)}
     material = Material(
         texts=texts,
@@ -91,7 +92,7 @@ def _near(snapshot: ContextSnapshot) -> list[NearTurn]:
     if not ranges:
         return []
     first, last = zip(*ranges, strict=True)
-    rows = db.run(SQL["near"], thread=snapshot.thread_id, first=list(first), last=list(last))
+    rows = db.run(SQL["near"], user=snapshot.user_id, thread=snapshot.thread_id, first=list(first), last=list(last))
     return [NearTurn(*row) for row in rows]
 
 
@@ -100,7 +101,7 @@ def _with_quotes(sections: list[SectionAnswer], snapshot: ContextSnapshot) -> li
     recalled = [item for item in snapshot.recalled or [] if "thread" in item and item["included"]]
     if not recalled:
         return sections
-    texts = dict(db.run(SQL["quoted"], turns=[item["id"] for item in recalled]))
+    texts = dict(db.run(SQL["quoted"], user=snapshot.user_id, turns=[item["id"] for item in recalled]))
     return [
         section | {"quotes": quoted_turns(section["text"] or "", recalled, texts)}
         if section["name"] == "message"

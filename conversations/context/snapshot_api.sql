@@ -3,10 +3,10 @@
 SELECT turn.id, turn.position, turn.token_count, turn.is_active
 FROM unnest(%(first)s::int[], %(last)s::int[]) AS place (first, last)
 JOIN conversations_message AS turn
-  ON turn.thread_id = %(thread)s AND turn.position BETWEEN place.first AND place.last
+  ON turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.position BETWEEN place.first AND place.last
 ORDER BY turn.position
 
 -- name: quoted
 -- What turns say today that the message quoted.
 SELECT id::text, text FROM conversations_message
-WHERE id = ANY(%(turns)s::uuid[]) AND is_active AND forgotten_at IS NULL
+WHERE user_id = %(user)s AND id = ANY(%(turns)s::uuid[]) AND is_active AND forgotten_at IS NULL

@@ -296,7 +296,7 @@ def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Mat
     sent = _turns_of(snapshot, messages, texts)
     if snapshot.files is None:
         return Material(texts=texts, turns=sent, forgotten=forgotten)
-    files = read_outlines(files_named(snapshot.files), _counter_of(snapshot, snapshot.files))
+    files = read_outlines(snapshot.user_id, files_named(snapshot.files), _counter_of(snapshot, snapshot.files))
     _, results = read_in_rounds(_rounds_of(snapshot, texts), files, form_of(snapshot.files))
     sent = _with_files(sent, snapshot.files, files)
     return Material(texts=texts, turns=sent, results=results, files=files, forgotten=forgotten)

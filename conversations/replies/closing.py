@@ -36,28 +36,29 @@ CLOSE = read_statements(__file__)["close"]
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
     """Store how a request ended whose reply goes on, or that is of no reply."""
-    ContextSnapshot.objects.filter(id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
+    ContextSnapshot.objects.filter(user=snapshot.user_id, id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
         status=outcome.status.value,
         ended_at=timezone.now(),
         **outcome.response,
     )
 
 
-def interrupt(reply_id: uuid.UUID) -> list[Event]:
+def interrupt(reply_id: uuid.UUID, *, user_id: int) -> list[Event]:
     """End a reply whose process is gone. The text so far is kept and a retry is offered."""
-    return close(reply_id=reply_id, owner=None, outcome=interruption())
+    return close(reply_id=reply_id, user_id=user_id, owner=None, outcome=interruption())
 
 
 def request_stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     """Ask whichever process runs the reply to stop it. A reply that has ended stays as it is."""
     reply = threads.reply_of(user, reply_id)
-    Reply.objects.filter(id=reply.id, status=Reply.Status.RUNNING).update(stop_requested_at=timezone.now())
+    Reply.objects.filter(user=user, id=reply.id, status=Reply.Status.RUNNING).update(stop_requested_at=timezone.now())
     return reply
 
 
 def close(
     *,
     reply_id: uuid.UUID,
+    user_id: int,
     owner: str | None,
     outcome: Outcome,
     transcript: ReplyTranscript | None = None,
@@ -72,13 +73,14 @@ def close(
     Returns the events that were appended, the ending last; none when the reply had ended already or belongs to somebody else.
     """
     now = timezone.now()
-    blocks, going_on = _blocks_of(reply_id, transcript, outcome)
+    blocks, going_on = _blocks_of(user_id, reply_id, transcript, outcome)
     answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
     if answer:
-        files = _citable(reply_id) if transcript is None else files
+        files = _citable(user_id, reply_id) if transcript is None else files
         answer.citations = find_citations(answer.text, files) or None
     reply = Reply(
         id=reply_id,
+        user_id=user_id,
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,
         usage=nonzero(outcome.usage + spent if spent else outcome.usage),
@@ -116,6 +118,7 @@ def _store_end(
     one. ``None`` where the reply doesn't run or is not the owner's."""
     earliest, latest = ids_near(reply.id)
     values = {
+        "user": reply.user_id,
         "reply": reply.id,
         "earliest": earliest,
         "latest": latest,
@@ -145,13 +148,15 @@ def _store_end(
     return row
 
 
-def _citable(reply_id: uuid.UUID) -> CitableFiles:
+def _citable(user_id: int, reply_id: uuid.UUID) -> CitableFiles:
     """By the requests of the reply."""
-    requests = ContextSnapshot.objects.filter(reply=reply_id, id__range=ids_near(reply_id), files__isnull=False)
+    requests = ContextSnapshot.objects.filter(
+        user=user_id, reply=reply_id, id__range=ids_near(reply_id), files__isnull=False
+    )
     packed = [files for files in requests.values_list("files", flat=True) if files]
     if not packed:
         return NO_CITABLE_FILES
-    outlines = read_outlines(set().union(*map(file_account.all_files, packed)), NO_PICTURES)
+    outlines = read_outlines(user_id, set().union(*map(file_account.all_files, packed)), NO_PICTURES)
     return NO_CITABLE_FILES.with_request(outlines, set().union(*map(file_account.given_parts, packed)))
 
 
@@ -168,7 +173,7 @@ def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
 
 
 def _blocks_of(
-    reply_id: uuid.UUID, transcript: ReplyTranscript | None, outcome: Outcome
+    user_id: int, reply_id: uuid.UUID, transcript: ReplyTranscript | None, outcome: Outcome
 ) -> tuple[list[dict[str, Any]], Message.Status | None]:
     """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent. With its
     status, where it adds nothing to what it was to go on with: then that is as cut short as it was.
@@ -177,19 +182,19 @@ def _blocks_of(
     """
     if transcript is not None and outcome.status is Reply.Status.COMPLETED and not transcript.artifacts:
         return transcript.content, None
-    reply = Reply.objects.get(id=reply_id)
+    reply = Reply.objects.get(user=user_id, id=reply_id)
     if reply.preset:
         return [], None
     if transcript is None:
-        before = Message.objects.filter(reply=reply.continues_id).first() if reply.continues_id else None
-        text = eventlog.text_of(reply_id)
+        before = Message.objects.filter(user=user_id, reply=reply.continues_id).first() if reply.continues_id else None
+        text = eventlog.text_of(user_id, reply_id)
         transcript = (
             ReplyTranscript.of(text.removeprefix(before.text), before=before.blocks)
             if before
             else ReplyTranscript.of(text)
         )
     known_versions = {(artifact["id"], artifact["version"]) for artifact in transcript.artifacts}
-    versions = services.made_by(reply_id, reply.thread_id)
+    versions = services.made_by(reply)
     lost = (version for version in versions if (str(version.artifact_id), version.number) not in known_versions)
     blocks = [*transcript.content, *saved_blocks(lost)]
     adds_nothing = reply.continues_id is not None and not transcript.is_new and blocks == transcript.before

@@ -8,10 +8,11 @@ WITH running AS (
            question.token_total, question.status AS question_status, assistant.fallback_model,
            thread.user_id, reply.token_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
     FROM conversations_reply AS reply
-    JOIN conversations_thread AS thread ON thread.id = reply.thread_id
+    JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = reply.thread_id
     JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
-    LEFT JOIN conversations_message AS question ON question.id = reply.user_message_id
-    WHERE reply.id = %(reply)s AND reply.status = 'running'
+    LEFT JOIN conversations_message AS question
+           ON question.user_id = %(user)s AND question.id = reply.user_message_id
+    WHERE reply.user_id = %(user)s AND reply.id = %(reply)s AND reply.status = 'running'
       AND (reply.owner = %(owner)s
            OR %(owner)s::text IS NULL AND (reply.lease_until <= now() OR reply.lease_until > now() + %(longest_lease)s))
     FOR NO KEY UPDATE OF thread
@@ -19,7 +20,8 @@ WITH running AS (
     UPDATE conversations_reply AS reply
     SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(usage)s, error = %(error)s, ended_at = %(now)s
     FROM running
-    WHERE reply.id = running.id AND reply.status = 'running' AND reply.lease_until = running.lease_until
+    WHERE reply.user_id = %(user)s AND reply.id = running.id AND reply.status = 'running'
+      AND reply.lease_until = running.lease_until
     RETURNING running.*
 ), request AS (
     UPDATE conversations_contextsnapshot AS snapshot
@@ -28,33 +30,36 @@ WITH running AS (
         diagnostics = new.diagnostics, stop_details = new.stop_details, thinking_ms = new.thinking_ms,
         first_token_ms = new.first_token_ms
     FROM ended, jsonb_populate_record(NULL::conversations_contextsnapshot, %(response)s) AS new
-    WHERE snapshot.reply_id = ended.id AND snapshot.status = 'pending'
+    WHERE snapshot.user_id = %(user)s AND snapshot.reply_id = ended.id AND snapshot.status = 'pending'
       AND snapshot.id >= %(earliest)s AND snapshot.id < %(latest)s
 ), answered AS (
     UPDATE conversations_message AS question SET status = %(question_status)s
     FROM ended
-    WHERE question.id = ended.user_message_id
+    WHERE question.user_id = %(user)s AND question.id = ended.user_message_id
       AND question.status IN ('complete', 'refused') AND question.status <> %(question_status)s
 ), moved AS (
     UPDATE conversations_thread AS thread
     SET last_position = thread.last_position + 1, message_count = ended.depth + 1, updated_at = %(now)s
     FROM ended
-    WHERE thread.id = ended.thread_id AND %(answer)s::jsonb IS NOT NULL
+    WHERE thread.user_id = %(user)s AND thread.id = ended.thread_id AND %(answer)s::jsonb IS NOT NULL
     RETURNING thread.last_position
 ), replaced AS (
     UPDATE conversations_message AS earlier SET is_active = false
     FROM ended, moved
-    WHERE earlier.thread_id = ended.thread_id AND earlier.depth = ended.depth + 1 AND earlier.is_active
+    WHERE earlier.user_id = %(user)s AND earlier.thread_id = ended.thread_id
+      AND earlier.depth = ended.depth + 1 AND earlier.is_active
     RETURNING earlier.id
 ), answer AS (
     INSERT INTO conversations_message
     SELECT new.*
     FROM ended, moved, jsonb_populate_record(NULL::conversations_message, %(answer)s::jsonb || jsonb_build_object(
-        'thread_id', ended.thread_id, 'user_id', ended.user_id, 'parent_id', ended.user_message_id, 'position', moved.last_position,
+        'thread_id', ended.thread_id, 'user_id', ended.user_id, 'parent_id', ended.user_message_id,
+        'position', moved.last_position,
         'depth', ended.depth + 1, 'token_total', ended.token_total + (%(answer)s::jsonb ->> 'token_count')::bigint,
         'offline', coalesce((
             SELECT provider = 'offline' FROM conversations_contextsnapshot
-            WHERE reply_id = ended.id AND purpose <> 'rewrite' AND id >= %(earliest)s AND id < %(latest)s
+            WHERE user_id = %(user)s AND reply_id = ended.id AND purpose <> 'rewrite'
+              AND id >= %(earliest)s AND id < %(latest)s
             ORDER BY round DESC LIMIT 1
         ), false)
     )) AS new
@@ -63,12 +68,15 @@ WITH running AS (
     -- What an answer made before it was cut short is of the turn that goes on with it, which is now the one on the path (F4).
     UPDATE artifacts_artifactversion AS version SET message_id = (%(answer)s::jsonb ->> 'id')::uuid
     FROM ended, moved
-    WHERE ended.continues_id IS NOT NULL AND version.thread_id = ended.thread_id AND (
+    WHERE ended.continues_id IS NOT NULL AND version.user_id = %(user)s AND version.thread_id = ended.thread_id AND (
         version.reply_id = ended.continues_id
-        OR version.message_id = (SELECT id FROM conversations_message WHERE reply_id = ended.continues_id)
+        OR version.message_id = (
+            SELECT id FROM conversations_message WHERE user_id = %(user)s AND reply_id = ended.continues_id
+        )
     )
 ), last AS (
-    SELECT greatest(1, %(last_seq)s::int, max(seq)) + 1 AS seq FROM conversations_replyevent WHERE reply_id = %(reply)s
+    SELECT greatest(1, %(last_seq)s::int, max(seq)) + 1 AS seq FROM conversations_replyevent
+    WHERE user_id = %(user)s AND reply_id = %(reply)s
 ), event AS (
     INSERT INTO conversations_replyevent (reply_id, user_id, seq, type, data, at)
     SELECT ended.id, ended.user_id, new.seq, new.type, new.data, new.at
@@ -80,7 +88,7 @@ WITH running AS (
 ), counted AS (
     SELECT allowance.id
     FROM ended, conversations_allowance AS allowance
-    WHERE allowance.user_id = ended.user_id AND (allowance.token_id IS NULL OR allowance.token_id = ended.token_id)
+    WHERE allowance.user_id = %(user)s AND (allowance.token_id IS NULL OR allowance.token_id = ended.token_id)
     ORDER BY allowance.token_id NULLS FIRST  -- as they are locked by whoever begins a reply
     FOR NO KEY UPDATE OF allowance
 ), allowance AS (
@@ -90,7 +98,7 @@ WITH running AS (
                 + CASE WHEN allowance.day = ended.day THEN coalesce(%(spent)s::bigint, ended.reserved) ELSE 0 END,
         most_running = NULL, most_tokens = NULL
     FROM ended, counted
-    WHERE allowance.id = counted.id
+    WHERE allowance.user_id = %(user)s AND allowance.id = counted.id
 )
 SELECT running.thread_id, running.user_message_id, running.question_status, running.fallback_model,
        ended.id IS NOT NULL AS has_ended, moved.last_position AS position, last.seq,
@@ -103,6 +111,7 @@ LEFT JOIN moved ON true
 LEFT JOIN LATERAL (
     SELECT id, message_history_count, total_tokens, provider, model, fallback_for, fallback_cause
     FROM conversations_contextsnapshot
-    WHERE reply_id = running.id AND purpose <> 'rewrite' AND id >= %(earliest)s AND id < %(latest)s
+    WHERE user_id = %(user)s AND reply_id = running.id AND purpose <> 'rewrite'
+      AND id >= %(earliest)s AND id < %(latest)s
     ORDER BY round DESC LIMIT 1
 ) AS newest ON true

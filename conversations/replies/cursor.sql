@@ -6,7 +6,7 @@
 running.id, known.id, before.id,
        CASE WHEN before.role = 'user' THEN before.id ELSE before.parent_id END, before.token_total,
        recent.updated_at, recent.session_started_at, recent.away_since,
-       (SELECT forgettings FROM conversations_allowance WHERE user_id = thread.user_id AND token_id IS NULL),
+       (SELECT forgettings FROM conversations_allowance WHERE user_id = %(user)s AND token_id IS NULL),
        CASE WHEN thread.model > '' THEN ARRAY(
            SELECT model.provider || '/' || model.name
            FROM conversations_assistant_offered_models AS offered
@@ -15,14 +15,16 @@ running.id, known.id, before.id,
        ) END
 FROM conversations_thread AS thread
 JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
-LEFT JOIN conversations_reply AS running ON running.thread_id = thread.id AND running.status = 'running'
-LEFT JOIN conversations_message AS known ON known.thread_id = thread.id AND known.client_message_id = %(sent)s
+LEFT JOIN conversations_reply AS running
+       ON running.user_id = %(user)s AND running.thread_id = thread.id AND running.status = 'running'
+LEFT JOIN conversations_message AS known
+       ON known.user_id = %(user)s AND known.thread_id = thread.id AND known.client_message_id = %(sent)s
 LEFT JOIN LATERAL (
     SELECT id, role, parent_id, token_total FROM conversations_message
-    WHERE thread_id = thread.id AND is_active ORDER BY position DESC LIMIT 1
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active ORDER BY position DESC LIMIT 1
 ) AS before ON true
 LEFT JOIN LATERAL (
     SELECT updated_at, session_started_at, away_since FROM conversations_thread
-    WHERE user_id = thread.user_id AND message_count > 0 ORDER BY updated_at DESC, id DESC LIMIT 1
+    WHERE user_id = %(user)s AND message_count > 0 ORDER BY updated_at DESC, id DESC LIMIT 1
 ) AS recent ON true
 WHERE thread.id = %(thread)s AND thread.user_id = %(user)s

@@ -5,7 +5,7 @@ import os
 import secrets
 import socket
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate, chain
@@ -70,11 +70,12 @@ def data_of[S](event: Event, shape: type[S]) -> S:
     return cast("S", event.data)
 
 
-def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bool]:
+def beat(*, users: Collection[int], replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bool]:
     """Append events and renew leases. Returns the replies that are still this process's: id to "is asked to stop"."""
     values: dict[str, Any] = {
         "lease": LEASE,
         "owner": OWNER,
+        "users": list(users),
         "replies": replies,
         "ids": [event.reply for event in events],
         "seqs": [event.seq for event in events],
@@ -87,18 +88,25 @@ def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bo
         return dict(cursor.fetchall())
 
 
-def read_after(reply_id: uuid.UUID, after: int) -> list[Event]:
+def read_after(user_id: int, reply_id: uuid.UUID, after: int) -> list[Event]:
     """The next events after ``after`` that there are. Once they are purged, the whole text as one delta and the ending."""
-    rows = _held(list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq")[:READ_AT_ONCE]))
+    stored = ReplyEvent.objects.filter(user=user_id, reply=reply_id, seq__gt=after)
+    rows = _held(list(stored.order_by("seq")[:READ_AT_ONCE]))
     events = [Event(reply=row.reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in rows]
     if after > 0 and events and not events[-1].is_last:
         return events
-    reply = Reply.objects.select_related("thread__assistant", "user_message").filter(id=reply_id).first()
+    reply = (
+        Reply.objects.select_related("thread__assistant")
+        .filter(user=user_id, thread__user=user_id, id=reply_id)
+        .first()
+    )
     if reply is None:
         return []
+    if reply.user_message_id:
+        reply.user_message = Message.objects.get(user=user_id, id=reply.user_message_id)
     if events and events[-1].is_last:
         events[-1] = _ending(reply, seq=events[-1].seq)
-    elif reply.status != Reply.Status.RUNNING and not ReplyEvent.objects.filter(reply_id=reply_id).exists():
+    elif reply.status != Reply.Status.RUNNING and not ReplyEvent.objects.filter(user=user_id, reply=reply_id).exists():
         return _summary(reply)
     return [opening(reply), *events] if after < 1 else events
 
@@ -109,9 +117,9 @@ def _held(rows: Sequence[ReplyEvent]) -> list[ReplyEvent]:
     return [row for row, before in zip(rows, chain([0], chars), strict=False) if before < HELD_CHARS]
 
 
-def text_of(reply_id: uuid.UUID) -> str:
+def text_of(user_id: int, reply_id: uuid.UUID) -> str:
     """What the model has said so far."""
-    deltas = ReplyEvent.objects.filter(reply_id=reply_id, type="reply.delta").order_by("seq")
+    deltas = ReplyEvent.objects.filter(user=user_id, reply=reply_id, type="reply.delta").order_by("seq")
     return "".join(data["text"] for data in deltas.values_list("data", flat=True))
 
 
@@ -162,7 +170,7 @@ def ending(
         request=described["request"],
     )
     if reply.user_message_id is None:
-        versions = services.made_by(reply.id, reply.thread_id)
+        versions = services.made_by(reply)
         data["artifact"] = artifact_note(versions[-1].artifact) if versions else None
     return Event(
         reply=reply.id, seq=seq, type=f"reply.{reply.status}", data=data, at=reply.ended_at or reply.created_at
@@ -172,7 +180,7 @@ def ending(
 def _ending(reply: Reply, *, seq: int) -> Event:
     return ending(
         reply,
-        Message.objects.filter(reply=reply).first(),
+        Message.objects.filter(user=reply.user_id, reply=reply).first(),
         wire.newest_request(reply),
         seq=seq,
         question_status=reply.user_message.status if reply.user_message else None,
@@ -181,7 +189,7 @@ def _ending(reply: Reply, *, seq: int) -> Event:
 
 
 def _summary(reply: Reply) -> list[Event]:
-    message = Message.objects.filter(reply=reply).first()
+    message = Message.objects.filter(user=reply.user_id, reply=reply).first()
     if message is None:
         return [_ending(reply, seq=1)]
     data: ReplyDeltaData = {"text": message.text, "whole": True}

@@ -4,7 +4,7 @@
 -- name: beat
 WITH mine AS (
     UPDATE conversations_reply SET lease_until = now() + %(lease)s
-    WHERE id = ANY(%(replies)s) AND owner = %(owner)s AND status = 'running'
+    WHERE user_id = ANY(%(users)s) AND id = ANY(%(replies)s) AND owner = %(owner)s AND status = 'running'
     RETURNING id, user_id, stop_requested_at IS NOT NULL AS stop
 ), written AS (
     INSERT INTO conversations_replyevent (reply_id, user_id, seq, type, data, at)

@@ -38,6 +38,7 @@ SQL = read_statements(__file__)
 class CountJob:
     """The long turns of a thread, to be counted for a model."""
 
+    user: int
     thread: uuid.UUID
     provider: str
     model: str
@@ -123,6 +124,7 @@ def uncounted(job: CountJob, *, but: Collection[int] = ()) -> list[UncountedTurn
     """The newest long turns of the thread that have no count for the model, without those at these positions."""
     rows = run(
         SQL["uncounted"],
+        user=job.user,
         thread=job.thread,
         provider=job.provider,
         model=job.model,
@@ -144,6 +146,7 @@ def countable(blocks: list[dict[str, object]]) -> str:
 def keep(job: CountJob, position: int, tokens: int) -> None:
     """What the provider counted of a turn. It stays as it is once it is there; the first count holds."""
     values = {
+        "user": job.user,
         "thread": job.thread,
         "provider": job.provider,
         "model": job.model,

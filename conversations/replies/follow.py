@@ -85,10 +85,13 @@ async def _from_database(
 ) -> AsyncGenerator[Event | None]:
     clock = asyncio.get_running_loop().time
     due = clock() + seconds
+    user_id = await in_database(person_of)(reply_id)
+    if user_id is None:
+        return
     while True:
         bell.clear()
-        ended = await in_database(has_ended)(reply_id)  # asked first: what is read next holds the end then
-        events_read = await in_database(events.read_after)(reply_id, after)
+        ended = await in_database(has_ended)(user_id, reply_id)  # asked first: what is read next holds the end then
+        events_read = await in_database(events.read_after)(user_id, reply_id, after)
         for event in events_read:
             after = event.seq
             yield event
@@ -120,8 +123,13 @@ async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:
             await rung(bell, WATCH_AGAIN_SECONDS if book.doorbell.is_shared else None)
 
 
-def has_ended(reply_id: uuid.UUID) -> bool:
-    return not Reply.objects.filter(id=reply_id, status=Reply.Status.RUNNING).exists()
+def person_of(reply_id: uuid.UUID) -> int | None:
+    """Asked once: what is read of the reply from then on is asked of its person's rows alone."""
+    return Reply.objects.filter(id=reply_id).values_list("user", flat=True).first()
+
+
+def has_ended(user_id: int, reply_id: uuid.UUID) -> bool:
+    return not Reply.objects.filter(user=user_id, id=reply_id, status=Reply.Status.RUNNING).exists()
 
 
 def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:

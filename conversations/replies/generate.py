@@ -154,6 +154,7 @@ def _set_going(book: Journal, opened: OpenedReply, step: ReplyStep) -> None:
     live = LiveReply(
         id=opened.reply.id,
         thread_id=opened.thread.id,
+        user_id=opened.thread.user_id,
         events=[opened.saved],
         wake=book.wake,
         transcript=ReplyTranscript.going_on(
@@ -208,7 +209,9 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     )
     # Nobody waits for it: the end is told already.
     used = live.model_used
-    job = CountJob(thread=live.thread_id, provider=used[0], model=used[1]) if used else None
+    job = None
+    if used:
+        job = CountJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1])
     if await in_database(_learn_from)(opened.thread.user_id, job, book.counts) and job:
         book.counts.want(job)
 

@@ -22,7 +22,7 @@ def place(user_id: int, thread_id: uuid.UUID, assistant: Assistant) -> None:
     known = set(TurnFile.objects.filter(user=user_id, thread=thread_id).values_list("position", flat=True))
     turns = Message.objects.filter(user=user_id, thread=thread_id, role=Message.Role.USER).exclude(position__in=known)
     named = {turn.position: ids for turn in turns if (ids := named_files(turn.blocks))}
-    outlines = read_outlines({id for ids in named.values() for id in ids}, PICTURES)
+    outlines = read_outlines(user_id, {id for ids in named.values() for id in ids}, PICTURES)
     TurnFile.objects.bulk_create(
         TurnFile(
             thread_id=thread_id,

@@ -48,6 +48,7 @@ class LiveReply:
 
     id: uuid.UUID
     thread_id: uuid.UUID
+    user_id: int
     events: list[Event]
     wake: asyncio.Event
     unwritten: list[Event] = field(default_factory=list)
@@ -165,6 +166,7 @@ class Journal:
             try:
                 return await in_database(close)(
                     reply_id=live.id,
+                    user_id=live.user_id,
                     owner=OWNER,
                     outcome=outcome,
                     transcript=live.transcript,
@@ -199,7 +201,9 @@ class Journal:
                 return
             events = [event for reply in live for event in reply.to_write()]
             try:
-                mine = await in_database(eventlog.beat)(replies=[reply.id for reply in live], events=events)
+                mine = await in_database(eventlog.beat)(
+                    users={reply.user_id for reply in live}, replies=[reply.id for reply in live], events=events
+                )
             except DatabaseError as error:
                 log.warning("can't write events yet", extra={"replies": len(live), "cause": str(error)})
                 self.wake.set()

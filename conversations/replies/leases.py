@@ -27,17 +27,17 @@ log = logging.getLogger("openbook.replies")
 
 SWEEP_SECONDS = 2.0
 
-Leases = set[tuple[uuid.UUID, datetime]]
-"""Of replies, each with the end of its lease."""
+Leases = set[tuple[int, uuid.UUID, datetime]]
+"""Of replies, each with its person and the end of its lease."""
 
 
 def sweep(suspected: Leases) -> Leases:
     """End what was left behind, of those that were suspected of it before. Returns those that are suspected now."""
     is_out = Q(lease_until__lte=Now()) | Q(lease_until__gt=Now() + LONGEST_LEASE)
     running = Reply.objects.filter(is_out, status=Reply.Status.RUNNING)
-    left_behind = set(running.values_list("id", "lease_until"))
-    for reply_id, _ in left_behind & suspected:
-        if interrupt(reply_id):
+    left_behind = set(running.values_list("user", "id", "lease_until"))
+    for user_id, reply_id, _ in left_behind & suspected:
+        if interrupt(reply_id, user_id=user_id):
             log.warning("reply left behind by a dead process; interrupted", extra={"reply": str(reply_id)})
     return left_behind - suspected
 

@@ -115,7 +115,9 @@ def next_round(before: ContextSnapshot, ended: Outcome, context: Context, sectio
 
 def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
     # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
-    if not fetch(RECORD, {"reply": snapshot.reply_id, "lease": LEASE} | parameters(snapshot, context)):
+    if not fetch(
+        RECORD, {"user": snapshot.user_id, "reply": snapshot.reply_id, "lease": LEASE} | parameters(snapshot, context)
+    ):
         raise Reply.DoesNotExist
     return snapshot, context
 
@@ -217,7 +219,7 @@ def preview_context(
         chosen=model,
         thread_model=thread_model,
     )
-    return snapshot_api.preview(prepared.context, prepared.thread_id)
+    return snapshot_api.preview(prepared.context, prepared.thread_id, user_id=user.pk)
 
 
 def build_if_possible(cursor: ThreadCursor, newest: Turn, *, about: str = "", **values: Any) -> Context | None:

@@ -4,7 +4,7 @@
 -- name: record
 WITH step AS (
     UPDATE conversations_reply SET lease_until = now() + %(lease)s
-    WHERE id = %(reply)s AND status = 'running'
+    WHERE user_id = %(user)s AND id = %(reply)s AND status = 'running'
     RETURNING id
 ), snapshot AS (
     INSERT INTO conversations_contextsnapshot
@@ -19,7 +19,7 @@ WITH step AS (
     INSERT INTO conversations_turnfile (thread_id, user_id, position, place, file_id, numbers, outlined)
     SELECT new.thread_id, new.user_id, new.position, new.place, new.file_id, new.numbers, new.outlined
     FROM step, jsonb_populate_recordset(NULL::conversations_turnfile, %(turn_files)s) AS new
-    JOIN conversations_file AS file ON file.id = new.file_id
+    JOIN conversations_file AS file ON file.user_id = %(user)s AND file.id = new.file_id
     ON CONFLICT DO NOTHING
 )
 SELECT id FROM step

@@ -207,7 +207,7 @@ def _open(attempt: Callable[[], OpenedReply | None]) -> OpenedReply:
 
 def _is_free(cursor: ThreadCursor) -> bool:
     """At most one reply runs in a thread. One that a dead process left behind is ended here, and the thread looked at again."""
-    if cursor.running and not interrupt(cursor.running):
+    if cursor.running and not interrupt(cursor.running, user_id=cursor.thread.user_id):
         raise ReplyInProgress(reply=str(cursor.running))
     return not cursor.running
 

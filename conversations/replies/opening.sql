@@ -14,7 +14,7 @@ WITH created AS (
         session_started_at = new.session_started_at, away_since = new.away_since,
         title = CASE WHEN thread.title = '' THEN new.title ELSE thread.title END
     FROM jsonb_populate_record(NULL::conversations_thread, %(thread)s) AS new
-    WHERE NOT %(is_new)s AND thread.id = new.id
+    WHERE NOT %(is_new)s AND thread.user_id = %(user)s AND thread.id = new.id
       AND thread.last_position = %(last_position)s AND thread.cleared_through = new.cleared_through
     RETURNING thread.id
 ), step AS (
@@ -23,7 +23,7 @@ WITH created AS (
     -- One row of the user's decides, so that of many replies that begin at once only as many do as the limits leave room
     -- for; and one of the token's, where that has limits of its own. All lock them last, the user's first. A limit that is
     -- reached fails the whole statement, and so does what was forgotten since the thread was looked at: the request may hold it.
-    -- Without an old version (xmax) there was no such row.
+    -- Whether there was no such row is told by the rows as they were when the statement began.
     INSERT INTO conversations_allowance AS allowance
         (user_id, token_id, day, running, reserved, spent, most_running, most_tokens)
     SELECT %(user)s, whose.token_id, (now() AT TIME ZONE 'UTC')::date, 1, %(reserved)s, 0,
@@ -43,19 +43,22 @@ WITH created AS (
         most_running = excluded.most_running, most_tokens = excluded.most_tokens,
         forgettings = CASE WHEN allowance.token_id IS NULL AND allowance.forgettings <> %(forgettings)s THEN -1
                            ELSE allowance.forgettings END
-    RETURNING allowance.token_id, allowance.xmax = 0 AS is_new
+    RETURNING allowance.token_id, NOT EXISTS (
+        SELECT FROM conversations_allowance AS known
+        WHERE known.user_id = %(user)s AND known.token_id IS NOT DISTINCT FROM allowance.token_id
+    ) AS is_new
 ), message AS (
     INSERT INTO conversations_message
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_message, %(messages)s) AS new
 ), file AS (
     -- A file belongs to the thread of its first message.
     UPDATE conversations_file AS file SET thread_id = (%(thread)s ->> 'id')::uuid FROM step
-    WHERE file.id = ANY(%(files)s) AND file.thread_id IS NULL
+    WHERE file.user_id = %(user)s AND file.id = ANY(%(files)s) AND file.thread_id IS NULL
 ), turn_file AS (
     INSERT INTO conversations_turnfile (thread_id, user_id, position, place, file_id, numbers, outlined)
     SELECT new.thread_id, new.user_id, new.position, new.place, new.file_id, new.numbers, new.outlined
     FROM step, jsonb_populate_recordset(NULL::conversations_turnfile, %(turn_files)s) AS new
-    JOIN conversations_file AS file ON file.id = new.file_id
+    JOIN conversations_file AS file ON file.user_id = %(user)s AND file.id = new.file_id
     ON CONFLICT DO NOTHING
 ), reply AS (
     INSERT INTO conversations_reply

@@ -2,7 +2,6 @@
 read. PostgreSQL's ``xmin`` changes with each change of a row, whoever makes it."""
 
 import hashlib
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,9 @@ from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from artifacts.models import Artifact
 from conversations.errors import OpenbookError
+from conversations.models import Thread
 from conversations.runtime.sql_files import read_statements
 
 STATEMENTS = read_statements(__file__)
@@ -23,19 +24,19 @@ class PreconditionFailed(OpenbookError):
     message = "It was changed meanwhile, and nothing was done. Read it again, then send the change with its new ETag."
 
 
-def of_thread(id: uuid.UUID, model: Any, *, locked: bool = False) -> str:
+def of_thread(thread: Thread, model: Any, *, locked: bool = False) -> str:
     """``model`` is what its answer says of its model, which staff may change without changing the thread."""
-    return _tag("thread", {"id": id}, model, locked=locked)
+    return _tag("thread", {"user": thread.user_id, "id": thread.id}, model, locked=locked)
 
 
-def of_messages(id: uuid.UUID, address: str) -> str:
+def of_messages(thread: Thread, address: str) -> str:
     """Of one page of a thread's turns."""
-    return _tag("messages", {"id": id}, address)
+    return _tag("messages", {"user": thread.user_id, "id": thread.id}, address)
 
 
-def of_artifact(id: uuid.UUID, number: int | None = None, *, shown_as: str = "", locked: bool = False) -> str:
+def of_artifact(artifact: Artifact, number: int | None = None, *, shown_as: str = "", locked: bool = False) -> str:
     """Of its newest version or of the one with a number; ``shown_as`` tells its forms apart."""
-    return _tag("artifact", {"id": id, "number": number}, shown_as, locked=locked)
+    return _tag("artifact", {"user": artifact.user_id, "id": artifact.id, "number": number}, shown_as, locked=locked)
 
 
 def unless_known(request: Request, tag: str, answer: Callable[[], Any]) -> Response:

@@ -1,8 +1,9 @@
 -- What tells one state of a row's answer from another; ``xmin`` changes with each change of a row, whoever makes it.
 
 -- name: thread
-SELECT thread.xmin, (SELECT id FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND status = 'running')
-FROM conversations_thread AS thread WHERE id = %(id)s
+SELECT thread.xmin, (SELECT id FROM conversations_reply AS reply 
+                     WHERE reply.user_id = %(user)s AND reply.thread_id = thread.id AND status = 'running')
+FROM conversations_thread AS thread WHERE user_id = %(user)s AND id = %(id)s
 
 -- name: messages
 -- Each turn that is stored, and forgetting one, changes its thread. Only the newest question can get another reply.
@@ -10,22 +11,26 @@ SELECT thread.xmin, newest.replies
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
     SELECT id FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND role = 'user' ORDER BY position DESC LIMIT 1
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND role = 'user' ORDER BY position DESC LIMIT 1
 ) AS question ON true
 LEFT JOIN LATERAL (
     SELECT array_agg(ROW (reply.id, reply.status, (
-        SELECT max(round) FROM conversations_contextsnapshot WHERE reply_id = reply.id AND id >= thread.id
+        SELECT max(round) FROM conversations_contextsnapshot
+        WHERE user_id = %(user)s AND reply_id = reply.id AND id >= thread.id
     )) ORDER BY reply.id)::text AS replies
-    FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND reply.user_message_id = question.id
+    FROM conversations_reply AS reply
+    WHERE reply.user_id = %(user)s AND reply.thread_id = thread.id AND reply.user_message_id = question.id
 ) AS newest ON true
-WHERE thread.id = %(id)s
+WHERE thread.user_id = %(user)s AND thread.id = %(id)s
 
 -- name: artifact
 -- A version that was saved in the middle of a reply names its turn only once there is one.
 SELECT artifact.xmin, version.xmin, version.number,
        (SELECT id FROM conversations_message AS turn
-        WHERE turn.reply_id = version.reply_id AND turn.thread_id = artifact.thread_id AND turn.is_active)
+        WHERE turn.user_id = %(user)s AND turn.reply_id = version.reply_id
+          AND turn.thread_id = artifact.thread_id AND turn.is_active)
 FROM artifacts_artifact AS artifact
 JOIN artifacts_artifactversion AS version
-  ON version.artifact_id = artifact.id AND version.number = coalesce(%(number)s, artifact.version)
-WHERE artifact.id = %(id)s
+  ON version.user_id = %(user)s AND version.artifact_id = artifact.id
+ AND version.number = coalesce(%(number)s, artifact.version)
+WHERE artifact.user_id = %(user)s AND artifact.id = %(id)s

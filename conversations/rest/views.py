@@ -193,7 +193,7 @@ class MessageList(AsyncAPIView):
     def get(self, request: Request, thread_id: str) -> Response:
         """The turns of a thread, oldest first."""
         thread = threads.get(caller(request), thread_id)
-        tag = conditional.of_messages(thread.id, request.build_absolute_uri())
+        tag = conditional.of_messages(thread, request.build_absolute_uri())
         return conditional.unless_known(request, tag, lambda: self._page(request, threads.messages_of(thread)))
 
     def _page(self, request: Request, turns: QuerySet[Message]) -> Any:
@@ -363,11 +363,13 @@ async def ended(reply_id: UUID, **details: str) -> ReplyEndedData:
 
 
 def _tag_of(thread: Thread, *, locked: bool = False) -> str:
-    return conditional.of_thread(thread.id, model_choices.of_threads([thread]), locked=locked)
+    return conditional.of_thread(thread, model_choices.of_threads([thread]), locked=locked)
 
 
 def _thread_objects(page: list[Thread], search: threads_search.Search | None = None) -> list[wire.ThreadAnswer]:
-    running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
+    users = {thread.user_id for thread in page}
+    of_page = Reply.objects.filter(user__in=users, thread__in=page, status=Reply.Status.RUNNING)
+    running = {reply.thread_id: reply for reply in of_page}
     models = model_choices.of_threads(page)
     objects = [
         wire.thread_object(thread, running.get(thread.id), models.get(thread.id, model_choices.OWN)) for thread in page

@@ -101,7 +101,7 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
 
     @admin.display(description="artifacts")
     def artifacts(self, reply: Reply) -> SafeString | str:
-        versions = made_by(reply.id, reply.thread_id)
+        versions = made_by(reply)
         return display.links(
             display.link(Artifact, version.artifact_id, f"{version.artifact}, version {version.number}")
             for version in versions

@@ -35,15 +35,15 @@ def get(user: User, thread_id: str | uuid.UUID) -> Thread:
 
 def messages_of(thread: Thread) -> QuerySet[Message]:
     """The turns on the active path, oldest first."""
-    return Message.objects.filter(thread=thread, is_active=True).order_by("position")
+    return Message.objects.filter(user=thread.user_id, thread=thread, is_active=True).order_by("position")
 
 
 def message_of(user: User, message_id: str | uuid.UUID) -> Message:
-    return _row(Message.objects.filter(thread__user=user), message_id, MessageNotFound)
+    return _row(Message.objects.filter(user=user), message_id, MessageNotFound)
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
-    return _row(Reply.objects.filter(thread__user=user), reply_id, ReplyNotFound)
+    return _row(Reply.objects.filter(user=user), reply_id, ReplyNotFound)
 
 
 def preset_of(thread: Thread, slug: str) -> Preset:
@@ -55,20 +55,20 @@ def preset_of(thread: Thread, slug: str) -> Preset:
 
 
 def requests_of(user: User) -> QuerySet[ContextSnapshot]:
-    return ContextSnapshot.objects.filter(thread__user=user).order_by("-created_at")
+    return ContextSnapshot.objects.filter(user=user).order_by("-created_at")
 
 
 def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:
     """Raises ``ArtifactNotFound``, also for one that is deleted unless that is asked for."""
-    artifacts = Artifact.objects.filter(thread__user=user)
+    artifacts = Artifact.objects.filter(user=user)
     return _row(artifacts if deleted else artifacts.filter(deleted_at=None), artifact_id, ArtifactNotFound)
 
 
 def presets_of(thread: Thread) -> QuerySet[Preset]:
     """The buttons that the thread's assistant offers, each with its newest ``artifact`` of the thread."""
-    artifacts = Artifact.objects.filter(thread=thread, preset=OuterRef("slug"), deleted_at=None).order_by(
-        "-updated_at", "-id"
-    )
+    artifacts = Artifact.objects.filter(
+        user=thread.user_id, thread=thread, preset=OuterRef("slug"), deleted_at=None
+    ).order_by("-updated_at", "-id")
     offered = Preset.objects.filter(assistants=thread.assistant_id, is_active=True)
     return offered.annotate(artifact=Subquery(artifacts.values("id")[:1]))
 

@@ -230,19 +230,21 @@ def reply_with_request(reply: Reply) -> ReplyAnswer:
 
 
 def newest_request(reply: Reply) -> ContextSnapshot | None:
-    return _answering([reply]).filter(reply=reply).order_by("-round").first()
+    return _answering([reply]).filter(user=reply.user_id, reply=reply).order_by("-round").first()
 
 
 def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
     """Message objects with their replies, in two statements however many there are."""
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
+    users = {message.user_id for message in messages}
     asked = Q(thread__in={message.thread_id for message in messages}, user_message__in=turns)
+    # The thread's person once more: what is said of the reply's own narrows its table alone.
+    of_them = Reply.objects.filter(asked | Q(id__in=wrote), user__in=users, thread__user__in=users)
     fallback = F("thread__assistant__fallback_model")
-    replies = list(Reply.objects.filter(asked | Q(id__in=wrote)).annotate(fallback=fallback).order_by("created_at"))
-    requests = {
-        snapshot.reply_id: snapshot for snapshot in _answering(replies).filter(reply__in=replies).order_by("round")
-    }
+    replies = list(of_them.annotate(fallback=fallback).order_by("created_at"))
+    answering = _answering(replies).filter(user__in=users, reply__in=replies).order_by("round")
+    requests = {snapshot.reply_id: snapshot for snapshot in answering}
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}
 

@@ -3,11 +3,12 @@
 SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
-    SELECT position FROM memory_indexedpassage WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
+    SELECT position FROM memory_indexedpassage
+    WHERE user_id = %(user)s AND thread_id = thread.id ORDER BY depth DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
     SELECT * FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
     ORDER BY position ASC LIMIT %(most)s
 ) AS turn
 WHERE thread.user_id = %(user)s AND thread.updated_at > coalesce(
@@ -19,11 +20,12 @@ ORDER BY thread.updated_at ASC, thread.id, turn.position LIMIT %(most)s
 SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
-    SELECT position FROM memory_indexedpassage WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
+    SELECT position FROM memory_indexedpassage
+    WHERE user_id = %(user)s AND thread_id = thread.id ORDER BY depth DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
     SELECT * FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
     ORDER BY position DESC LIMIT %(most)s
 ) AS turn
 WHERE thread.user_id = %(user)s AND thread.updated_at > coalesce(

@@ -30,7 +30,8 @@ WITH wanted AS (
          LIMIT %(most)s)
         UNION ALL
         SELECT * FROM memory_indexedpassage
-        WHERE thread_id IS NOT DISTINCT FROM %(here)s AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
+        WHERE user_id = %(user)s AND thread_id IS NOT DISTINCT FROM %(here)s 
+              AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
         UNION ALL
         SELECT * FROM fresh
     ) passage
@@ -78,7 +79,7 @@ SELECT thread_id, depth, number, position, start, size, count(*) OVER (PARTITION
        * (2 + (day <@ ANY(%(spans)s::daterange[]))::int) / 100 AS score
 FROM near CROSS JOIN LATERAL (
     SELECT number, position, start, size, speaker, asks, day, length FROM memory_indexedpassage AS i
-    WHERE (i.thread_id, i.depth) = (near.thread_id, near.depth)
+    WHERE i.user_id = %(user)s AND (i.thread_id, i.depth) = (near.thread_id, near.depth)
     UNION ALL
     SELECT number, position, start, size, speaker, asks, day, length FROM fresh AS f
     WHERE (f.thread_id, f.depth) = (near.thread_id, near.depth)

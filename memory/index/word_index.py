@@ -106,7 +106,7 @@ def store(user_id: int, turns: Iterable[SaidTurn]) -> None:
         # One order, so that nobody waits crosswise.
         in_order = sorted(batch, key=lambda turn: (str(turn.thread), turn.depth))
         rows = [row for turn in in_order for row in rows_of(user_id, turn)]
-        run(SQL["store"], rows=Jsonb(rows, dumps=_dumps))
+        run(SQL["store"], user=user_id, rows=Jsonb(rows, dumps=_dumps))
 
 
 def count_words(user_id: int, threads: Sequence[uuid.UUID]) -> None:

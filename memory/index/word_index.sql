@@ -3,15 +3,16 @@
 -- brings back a turn that was cleared away meanwhile: the lock waits for whoever clears the thread.
 WITH new AS MATERIALIZED (
     SELECT passage.* FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(rows)s) AS passage
-    JOIN conversations_thread AS thread ON thread.id = passage.thread_id AND thread.cleared_through < passage.position
+    JOIN conversations_thread AS thread
+      ON thread.user_id = %(user)s AND thread.id = passage.thread_id AND thread.cleared_through < passage.position
     WHERE NOT EXISTS (SELECT FROM memory_indexedpassage AS newer
-                      WHERE newer.thread_id = passage.thread_id AND newer.depth = passage.depth
+                      WHERE newer.user_id = %(user)s AND newer.thread_id = passage.thread_id AND newer.depth = passage.depth
                         AND newer.position > passage.position)
     FOR KEY SHARE OF thread
 ), stored AS (
     INSERT INTO memory_indexedpassage AS indexed
     SELECT * FROM new
-    ON CONFLICT (thread_id, depth, number) DO UPDATE
+    ON CONFLICT ON CONSTRAINT memory_indexedpassage_pkey DO UPDATE
     SET position = excluded.position, start = excluded.start, size = excluded.size, day = excluded.day,
         speaker = excluded.speaker, asks = excluded.asks, length = excluded.length, terms = excluded.terms
     WHERE indexed.position < excluded.position
@@ -19,20 +20,21 @@ WITH new AS MATERIALIZED (
 ), shorter AS (
     DELETE FROM memory_indexedpassage AS old
     USING (SELECT thread_id, depth, position, max(number) AS last FROM new GROUP BY thread_id, depth, position) AS turn
-    WHERE old.thread_id = turn.thread_id AND old.depth = turn.depth AND old.number > turn.last
+    WHERE old.user_id = %(user)s AND old.thread_id = turn.thread_id AND old.depth = turn.depth AND old.number > turn.last
       AND old.position < turn.position
 )
 UPDATE memory_vocabulary AS vocabulary
 SET turns = vocabulary.turns + added.turns, length = vocabulary.length + added.length
 FROM (SELECT user_id, count(*) AS turns, sum(length) AS length FROM stored GROUP BY user_id) AS added
-WHERE vocabulary.user_id = added.user_id
+WHERE vocabulary.user_id = %(user)s AND vocabulary.user_id = added.user_id
 
 -- name: count
 WITH every AS MATERIALIZED (
     SELECT count(*) AS turns, coalesce(sum(length), 0) AS length, count(*) / %(sample)s + 1 AS step
-    FROM memory_indexedpassage WHERE thread_id = ANY(%(threads)s)
+    FROM memory_indexedpassage WHERE user_id = %(user)s AND thread_id = ANY(%(threads)s)
 ), drawn AS MATERIALIZED (
-    SELECT thread_id, speaker, terms FROM memory_indexedpassage, every WHERE thread_id = ANY(%(threads)s) AND depth %% step = 0
+    SELECT thread_id, speaker, terms FROM memory_indexedpassage, every
+    WHERE user_id = %(user)s AND thread_id = ANY(%(threads)s) AND depth %% step = 0
 ), size AS (
     SELECT count(*)::float AS turns FROM drawn
 ), common AS (

@@ -51,7 +51,9 @@ def file_passages(*, user_id: int, thread_id: uuid.UUID, text: str, most: int, e
     weighed = scores([PartWords(key=key, bits=row[6], length=1) for key, row in rows.items()])
     # Of parts that are worth the same the newest file's come first, in their order, as they were read.
     best = sorted(rows, key=lambda key: -weighed[key])[:most]
-    texts = {row[0]: row[1] for row in fetch_rows(SQL["texts"], {"parts": [rows[key][0] for key in best]})}
+    texts = {
+        row[0]: row[1] for row in fetch_rows(SQL["texts"], {"user": user_id, "parts": [rows[key][0] for key in best]})
+    }
     words = _forms(text)
     return [_passage(rows[key], texts[rows[key][0]], words) for key in best]
 

@@ -7,12 +7,12 @@ FROM (
         SELECT bit_or(1 << place) FROM unnest(%(terms)s::int[], %(places)s::int[]) AS word (term, place)
         WHERE term = ANY(terms)
     ) AS bits
-    FROM conversations_filepart WHERE terms && %(terms)s::int[]
+    FROM conversations_filepart WHERE user_id = %(user)s AND terms && %(terms)s::int[]
 ) AS part
 JOIN conversations_file AS file ON file.id = part.file_id
-JOIN conversations_thread AS thread ON thread.id = file.thread_id
+JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = file.thread_id
 WHERE file.user_id = %(user)s AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
 ORDER BY bit_count(part.bits::bit(32)) DESC, file.id DESC, part.number LIMIT %(most)s
 
 -- name: texts
-SELECT id, text FROM conversations_filepart WHERE id = ANY(%(parts)s)
+SELECT id, text FROM conversations_filepart WHERE user_id = %(user)s AND id = ANY(%(parts)s)

@@ -286,7 +286,7 @@ def _read(places: Sequence[RankedPassage], query: RecallQuery) -> list[Candidate
     }
     rows = [(places[row[0] - 1], *row[1:]) for row in fetch_rows(SQL["turns"], values, binary=True)]
     near = {PathPlace(thread=place.thread, depth=place.depth, at=row[4]) for place, *row in rows if row[-1]}
-    reasons = read_exclusions([*near], here=query.thread_id, filtering=query.filtering) if near else {}
+    reasons = read_exclusions(query.user_id, [*near], here=query.thread_id, filtering=query.filtering) if near else {}
     return [
         Candidate(
             kind="message",

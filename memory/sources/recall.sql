@@ -13,15 +13,17 @@ FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 -- only where something was made in their thread or declined.
 SELECT place.number, turn.id, turn.role, substr(turn.text, start + 1, size), left(turn.text, %(head)s), turn.created_at,
        turn.status, turn.offline,
-       EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
-       OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
+       EXISTS (SELECT FROM artifacts_artifactversion
+               WHERE user_id = %(user)s AND thread_id = turn.thread_id AND origin <> 'hand')
+       OR EXISTS (SELECT FROM conversations_message AS near
+                  WHERE near.user_id = %(user)s AND near.thread_id = turn.thread_id AND near.status = 'refused')
 FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[], %(starts)s::int[], %(sizes)s::int[])
      WITH ORDINALITY AS place (thread_id, depth, position, start, size, number)
 JOIN conversations_thread thread
   ON thread.id = place.thread_id AND thread.user_id = %(user)s
  AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
 JOIN conversations_message turn
-  ON turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
+  ON turn.user_id = %(user)s AND turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
  AND turn.is_active AND place.size > 0 AND turn.forgotten_at IS NULL
 ORDER BY place.number
 
@@ -34,11 +36,11 @@ WITH RECURSIVE newer AS (
     UNION ALL
     SELECT turn, note.superseded_by_id, steps + 1
     FROM newer JOIN memory_memory AS note USING (id)
-    WHERE note.superseded_by_id IS NOT NULL AND steps < 10
+    WHERE note.user_id = %(user)s AND note.superseded_by_id IS NOT NULL AND steps < 10
 )
 SELECT DISTINCT ON (turn) turn, id, content, created_at
 FROM newer JOIN memory_memory AS note USING (id)
-WHERE ended_at IS NULL AND (valid_until IS NULL OR valid_until > %(at)s) AND turn <> ALL(sources)
+WHERE user_id = %(user)s AND ended_at IS NULL AND (valid_until IS NULL OR valid_until > %(at)s) AND turn <> ALL(sources)
   AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND (NOT %(is_past)s OR created_at < %(at)s)
 ORDER BY turn, steps DESC, created_at DESC
 

@@ -113,7 +113,9 @@ def raw_reader(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
 
 def read_turns(thread: Thread) -> Sequence[Turn]:
     budget = Budget.of(thread.assistant)
-    return read_history(HistoryQuery(thread_id=thread.id, before=thread.last_position + 1, budget=budget)).turns
+    return read_history(
+        HistoryQuery(user_id=thread.user_id, thread_id=thread.id, before=thread.last_position + 1, budget=budget)
+    ).turns
 
 
 def read_known(thread: Thread) -> Profile:

@@ -118,7 +118,13 @@ def store_turn(thread: Thread, context: Context) -> None:
 
 def ending(opened: OpenedReply) -> None:
     outcome = Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
-    close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(ANSWER))
+    close(
+        reply_id=opened.reply.id,
+        user_id=opened.reply.user_id,
+        owner=OWNER,
+        outcome=outcome,
+        transcript=ReplyTranscript.of(ANSWER),
+    )
 
 
 def sizes(floor: psycopg.Connection) -> None:

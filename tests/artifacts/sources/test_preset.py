@@ -173,7 +173,7 @@ async def test_a_silent_reply_that_is_left_behind_leaves_no_turn(
     opened = await replies.start_preset(user=user, thread_id=thread.id, preset="letter")
     await in_database(gate.wait_until_reached)()
     await Reply.objects.filter(id=opened.reply.id).aupdate(owner="died", lease_until=opened.reply.created_at)
-    (ending,) = await in_database(closing.interrupt)(opened.reply.id)
+    (ending,) = await in_database(closing.interrupt)(opened.reply.id, user_id=opened.reply.user_id)
     gate.open()
     assert (ending.type, ending.data["message"], ending.data["artifact"]) == ("reply.interrupted", None, None)
     async for _ in replies.follow(opened.reply.id):

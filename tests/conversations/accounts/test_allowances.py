@@ -55,7 +55,13 @@ def issued(user: User, **limits: Any) -> ApiToken:
 
 def end(turn: model_requests.OpenedReply, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
     outcome = outcomes.Outcome(status=status, usage=Usage(**usage))
-    assert closing.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
+    assert closing.close(
+        reply_id=turn.reply.id,
+        user_id=turn.reply.user_id,
+        owner=OWNER,
+        outcome=outcome,
+        transcript=ReplyTranscript.of("Hi"),
+    )
 
 
 def use(user: User, token: ApiToken | None = None) -> AllowanceUse:
@@ -215,7 +221,7 @@ def test_a_reply_that_a_dead_process_left_behind_gives_its_share_back(user: User
     with pytest.raises(RateLimited):
         open_reply(user)
     Reply.objects.filter(id=dead.reply.id).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert closing.interrupt(dead.reply.id)
+    assert closing.interrupt(dead.reply.id, user_id=dead.reply.user_id)
     assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
     open_reply(user)
 

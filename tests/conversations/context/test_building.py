@@ -246,7 +246,9 @@ def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: 
         user=user, thread_id=None, assistant=None, blocks=text_blocks("Hi"), client_message_id=None
     )
     settings.OPENBOOK_PROVIDER = "offline"
-    closing.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=outcomes.stopped())
+    closing.close(
+        reply_id=opened.reply.id, user_id=opened.reply.user_id, owner=opened.reply.owner, outcome=outcomes.stopped()
+    )
     with pytest.raises(Reply.DoesNotExist):
         model_requests.build_and_record(opened)
     assert ContextSnapshot.objects.count() == 0

@@ -85,7 +85,13 @@ def checked(opened: model_requests.OpenedReply, answer: str) -> Context:
 
 def end(opened: model_requests.OpenedReply, answer: str) -> None:
     outcome = outcomes.Outcome(status=Reply.Status.COMPLETED)
-    assert closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
+    assert closing.close(
+        reply_id=opened.reply.id,
+        user_id=opened.reply.user_id,
+        owner=OWNER,
+        outcome=outcome,
+        transcript=ReplyTranscript.of(answer),
+    )
 
 
 def fates(context: Context) -> list[tuple[int, int, str]]:

@@ -79,7 +79,7 @@ def test_a_part_of_a_thread_is_judged_as_the_whole_is(
         turns = list(Message.objects.filter(thread__in=threads).order_by("id"))
         asked = data.draw(st.lists(st.sampled_from(turns), min_size=1, max_size=8))
         places = [PathPlace(thread=one.thread_id, depth=one.depth, at=one.created_at) for one in asked]
-        found = read_exclusions(places, here=threads[0].id)
+        found = read_exclusions(user.pk, places, here=threads[0].id)
         depends = {turn.id: expected.get(turn.id) for turn in asked if expected.get(turn.id) not in OWN}
         assert {id: found.get(id) for id in depends} == depends
         transaction.set_rollback(True)
@@ -96,8 +96,14 @@ def test_what_a_thread_filters_off_it_still_keeps_from_others(user: User) -> Non
     made = dict.fromkeys(
         thread.messages.filter(position__lte=2).values_list("id", flat=True), Reason.FULFILLED_ARTIFACT
     )
-    assert read_exclusions(places, here=thread.id) == read_exclusions(places, here=thread.id, filtering=False) == {}
-    assert read_exclusions(places) == read_exclusions(places, here=uuid.uuid4(), filtering=False) == made
+    assert (
+        read_exclusions(user.pk, places, here=thread.id)
+        == read_exclusions(user.pk, places, here=thread.id, filtering=False)
+        == {}
+    )
+    assert (
+        read_exclusions(user.pk, places) == read_exclusions(user.pk, places, here=uuid.uuid4(), filtering=False) == made
+    )
 
 
 def test_no_turns_are_read_far_from_what_was_made(
@@ -107,4 +113,4 @@ def test_no_turns_are_read_far_from_what_was_made(
     make_artifact(thread, message=thread.messages.get(position=100))
     far = [PathPlace(thread=thread.id, depth=depth, at=thread.created_at) for depth in (1, 50, 89, 111, 200)]
     with django_assert_num_queries(2):
-        assert read_exclusions(far) == {}
+        assert read_exclusions(user.pk, far) == {}

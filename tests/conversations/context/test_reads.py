@@ -28,6 +28,7 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
     """Long turns fill the budget before the turn limit does; the statement must not look for more among all older ones."""
     thread = make_thread(turns=[f"Turn {n}: the harbour lay quiet, and nobody had come." for n in range(1_000)])
     values: dict[str, Any] = {
+        "user": thread.user_id,
         "thread": thread.id,
         "before": 1_001,
         "tokens": BUDGET.history_tokens,
@@ -55,7 +56,9 @@ def test_what_was_counted_to_be_less_makes_room_for_more_in_the_same_statement()
     assert positions(thread, before=21) == [18, 19, 20]
     for position in (17, 19, 20):
         TokenCount.objects.create(thread=thread, position=position, provider="local", model="small", tokens=50)
-    query = HistoryQuery(thread_id=thread.id, before=21, budget=BUDGET, provider="local", model="small")
+    query = HistoryQuery(
+        user_id=thread.user_id, thread_id=thread.id, before=21, budget=BUDGET, provider="local", model="small"
+    )
     read = read_history(query).turns
     assert [(turn.position, turn.counted) for turn in read[-4:]] == [(17, 50), (18, 0), (19, 50), (20, 50)]
     assert [turn.token_count for turn in read if turn.counted] == [50, 50, 50]
@@ -72,7 +75,10 @@ def test_three_turns_are_read_whatever_they_take() -> None:
 
 def positions(thread: Thread, *, before: int) -> list[int]:
     return [
-        turn.position for turn in read_history(HistoryQuery(thread_id=thread.id, before=before, budget=BUDGET)).turns
+        turn.position
+        for turn in read_history(
+            HistoryQuery(user_id=thread.user_id, thread_id=thread.id, before=before, budget=BUDGET)
+        ).turns
     ]
 
 

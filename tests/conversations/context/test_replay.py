@@ -56,7 +56,13 @@ def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> mode
 
 def end(opened: model_requests.OpenedReply, answer: str) -> None:
     outcome = outcomes.Outcome(status=Reply.Status.COMPLETED)
-    assert closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
+    assert closing.close(
+        reply_id=opened.reply.id,
+        user_id=opened.reply.user_id,
+        owner=OWNER,
+        outcome=outcome,
+        transcript=ReplyTranscript.of(answer),
+    )
 
 
 @pytest.mark.parametrize("lengths", [[20, 300, 20], [100_000], [2_000] * 4])
@@ -80,7 +86,13 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
     said = send(user, thread, "We rent boats.", "How many?")
     clicked = opening.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
     assert clicked.recorded
-    closing.close(reply_id=clicked.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript())
+    closing.close(
+        reply_id=clicked.reply.id,
+        user_id=clicked.reply.user_id,
+        owner=OWNER,
+        outcome=outcomes.stopped(),
+        transcript=ReplyTranscript(),
+    )
     end(opening.open_retry(user=user, reply_id=said.reply.id), "Where?")
     send(user, thread, "In Hamburg.")
     remade = remake(clicked.recorded[0])

@@ -28,8 +28,8 @@ def test_files_are_waited_for(user: User) -> None:
         try:
             with read_only():
                 start_over(milliseconds=20)
-                (outline,) = read_outlines([id], COUNTER).values()
-                return len(outline.parts), read_contents([(id, 1)], sees_pictures=False)[id][1].text
+                (outline,) = read_outlines(user.pk, [id], COUNTER).values()
+                return len(outline.parts), read_contents([user.pk], [(id, 1)], sees_pictures=False)[id][1].text
         finally:
             connection.close()
 

@@ -303,7 +303,11 @@ class Story(RuleBasedStateMachine):
         status = Reply.Status.COMPLETED if answer.strip() else Reply.Status.FAILED
         outcome = outcomes.Outcome(status=status, provider_message_id="msg_1")
         assert closing.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer)
+            reply_id=opened.reply.id,
+            user_id=opened.reply.user_id,
+            owner=OWNER,
+            outcome=outcome,
+            transcript=ReplyTranscript.of(answer),
         )
         self.reply = opened.reply
 

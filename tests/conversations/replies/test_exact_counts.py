@@ -256,17 +256,17 @@ def test_counts_go_with_the_turn_that_is_forgotten_and_with_the_thread(user: Use
 
 def test_a_turn_that_was_forgotten_meanwhile_gets_no_count(user: User) -> None:
     thread = long_thread(user, PASTED, "I see.")
-    job = CountJob(thread=thread.id, provider="offline", model="offline")
+    job = CountJob(user=thread.user_id, thread=thread.id, provider="offline", model="offline")
     assert [turn.position for turn in uncounted(job)] == [1]
     forgetting.forget_turn(user, thread.messages.get(position=1).id)
     keep(job, 1, 2_000)
-    keep(CountJob(thread=uuid7(), provider="offline", model="offline"), 1, 2_000)
+    keep(CountJob(user=0, thread=uuid7(), provider="offline", model="offline"), 1, 2_000)
     assert (uncounted(job), TokenCount.objects.exists()) == ([], False)
 
 
 def test_the_first_count_holds(user: User) -> None:
     thread = long_thread(user, PASTED)
-    job = CountJob(thread=thread.id, provider="offline", model="offline")
+    job = CountJob(user=thread.user_id, thread=thread.id, provider="offline", model="offline")
     keep(job, 1, 2_000)
     keep(job, 1, 3_000)
     assert [row.tokens for row in TokenCount.objects.all()] == [2_000]
@@ -278,5 +278,5 @@ def test_short_turns_and_words_of_no_model_are_not_counted(user: User) -> None:
     messages[3].offline = True
     Message.objects.bulk_create(messages)
     assert LONG - 250 < messages[0].token_count < LONG
-    job = CountJob(thread=thread.id, provider="anthropic", model=SONNET)
+    job = CountJob(user=thread.user_id, thread=thread.id, provider="anthropic", model=SONNET)
     assert [turn.position for turn in uncounted(job)] == [3]

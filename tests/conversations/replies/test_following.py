@@ -93,7 +93,7 @@ async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: 
 async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User, lease_in: timedelta) -> None:
     reply = await in_database(left_behind)(user, lease_in=lease_in)
     suspected = await in_database(leases.sweep)(set())
-    assert suspected == {(reply.id, reply.lease_until)}
+    assert suspected == {(user.pk, reply.id, reply.lease_until)}
     assert await in_database(leases.sweep)(suspected) == set()
 
     reply = await Reply.objects.aget(id=reply.id)
@@ -125,7 +125,7 @@ async def test_a_lease_that_is_renewed_after_it_ran_out_is_respected(user: User)
     suspected = await in_database(leases.sweep)(set())
     await Reply.objects.filter(id=reply.id).aupdate(lease_until=timezone.now() - timedelta(milliseconds=1))
     again = await in_database(leases.sweep)(suspected)
-    assert [reply_id for reply_id, _ in again] == [reply.id]
+    assert [reply_id for _, reply_id, _ in again] == [reply.id]
     assert (await Reply.objects.aget(id=reply.id)).status == "running"
 
 
@@ -152,7 +152,7 @@ async def test_a_reply_that_was_taken_away_is_not_written_any_more(user: User, m
 
     def take() -> None:
         Reply.objects.filter(id=opened.reply.id).update(owner="another", lease_until=timezone.now())
-        closing.interrupt(opened.reply.id)
+        closing.interrupt(opened.reply.id, user_id=opened.reply.user_id)
 
     await in_database(take)()
     gate.open()

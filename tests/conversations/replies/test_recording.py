@@ -114,7 +114,11 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
     def others() -> None:
         opened = send(user, thread, "Faster")
         closing.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript.of("Indeed")
+            reply_id=opened.reply.id,
+            user_id=opened.reply.user_id,
+            owner=OWNER,
+            outcome=outcomes.stopped(),
+            transcript=ReplyTranscript.of("Indeed"),
         )
 
     while_building(elsewhere(others))
@@ -193,7 +197,11 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
         assert recording.wait(AT_ONCE_SECONDS)
         assert (
             closing.close(
-                reply_id=opened.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript.of("")
+                reply_id=opened.reply.id,
+                user_id=opened.reply.user_id,
+                owner=OWNER,
+                outcome=outcomes.stopped(),
+                transcript=ReplyTranscript.of(""),
             )
             != []
         )
@@ -230,7 +238,11 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
 
     def stop() -> list[Any]:
         return closing.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript.of("so far")
+            reply_id=opened.reply.id,
+            user_id=opened.reply.user_id,
+            owner=OWNER,
+            outcome=outcomes.stopped(),
+            transcript=ReplyTranscript.of("so far"),
         )
 
     ended = await both(stop, stop)
@@ -253,14 +265,21 @@ async def test_a_reply_that_was_left_behind_makes_room(user: User) -> None:
 def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
     thread = make_thread(user, ["Hello", "Good evening"])
     first = send(user, None)  # the first of all also makes the user's allowance
-    closing.close(reply_id=first.reply.id, owner=OWNER, outcome=outcomes.stopped())
+    closing.close(reply_id=first.reply.id, user_id=first.reply.user_id, owner=OWNER, outcome=outcomes.stopped())
     with CaptureQueriesContext(connection) as begun:
         opened = send(user, thread)
     outcome = outcomes.Outcome(status=Reply.Status.COMPLETED)
     with CaptureQueriesContext(connection) as ended:
         # The process that runs it knows what it has said, and of which files.
         said = ReplyTranscript.of("Hi")
-        closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=said, files=NO_CITABLE_FILES)
+        closing.close(
+            reply_id=opened.reply.id,
+            user_id=opened.reply.user_id,
+            owner=OWNER,
+            outcome=outcome,
+            transcript=said,
+            files=NO_CITABLE_FILES,
+        )
     written = [query["sql"] for query in begun if re.search(r"\b(INSERT|UPDATE)\b", query["sql"])]
     assert (len(written), len(ended)) == (1, 1)
     reading = [query["sql"] for query in begun if query["sql"] not in ("BEGIN", "COMMIT", *written)]

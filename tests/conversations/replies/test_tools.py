@@ -271,7 +271,7 @@ async def test_what_a_killed_reply_had_saved_is_told_by_its_turn(
     await Reply.objects.filter(id=opened.reply.id).aupdate(
         owner="a process that died", lease_until=opened.reply.created_at
     )
-    await in_database(interrupt)(opened.reply.id)
+    await in_database(interrupt)(opened.reply.id, user_id=opened.reply.user_id)
     gate.open()
     answer = await answer_of(opened)
     assert (answer.status, answer.text) == ("interrupted", "")

@@ -67,7 +67,7 @@ async def test_a_reply_whose_process_died_cites_what_its_requests_held(
             await asyncio.sleep(0.05)
     reply = await Reply.objects.aget()
     await Reply.objects.filter(id=reply.id).aupdate(owner="a process that died", lease_until=reply.created_at)
-    await in_database(interrupt)(reply.id)
+    await in_database(interrupt)(reply.id, user_id=reply.user_id)
     gate.open()
     await sending
     turn = await Message.objects.aget(reply=reply)

@@ -259,9 +259,11 @@ def test_statements_of_a_turn_touch_the_partitions_of_its_time_only(thread: Thre
     make_snapshot(reply=reply, status="pending", ended_at=None)
     first, second = partitions.partitions(REQUESTS)[:2]
     with CaptureQueriesContext(connection) as captured:
-        closing.close(reply_id=reply.id, owner=events.OWNER, outcome=Outcome(status=Reply.Status.COMPLETED))
+        closing.close(
+            reply_id=reply.id, user_id=reply.user_id, owner=events.OWNER, outcome=Outcome(status=Reply.Status.COMPLETED)
+        )
         wire.messages_with_replies(list(thread.messages.all()))
-        events.read_after(reply.id, 1)
+        events.read_after(reply.user_id, reply.id, 1)
     statements = [query["sql"] for query in captured.captured_queries if not query["sql"].startswith("SAVEPOINT")]
     read = [(statement, *partitions_read(statement)) for statement in statements]
     assert any("WITH running" in statement and requests for statement, requests, _ in read)
