@@ -1,6 +1,8 @@
 """What may lag is read from a real standby while that follows closely, and else from the primary."""
 
 import json
+import re
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +70,26 @@ def test_search_and_export_are_read_from_the_standby_and_say_how_old_they_may_be
     threads, lag = installation.get("threads/")
     assert lag is None
     assert len(threads["results"]) == 1
+
+
+def test_pages_of_staff_say_how_old_they_may_be(installation: Installation) -> None:
+    thread = installation.client.call("POST", "threads/new/messages/", {"content": "Which tram?"})["thread"]
+    staff = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+
+    def page(path: str, **form: str) -> str:
+        data = urllib.parse.urlencode(form).encode() if form else None
+        with staff.open(f"{installation.process.url}{path}", data, timeout=60) as response:
+            return str(response.read().decode())
+
+    token = re.search('csrfmiddlewaretoken" value="([^"]+)"', page("accounts/login/"))
+    assert token
+    page("accounts/login/", csrfmiddlewaretoken=token[1], username="admin", login="admin", password=PASSWORD)
+    until(lambda: installation.found("Porto")[1] is not None)
+    requests = "admin/conversations/contextsnapshot/"
+    until(lambda: thread in page(requests))
+    for path in (requests, f"admin/conversations/thread/{thread}/map/"):
+        assert re.search(r"read from the replica, as of \d\.\d s ago", page(path)), path
+    assert "The replica is read for lists" in page(f"{requests}overview/")
 
 
 def test_a_standby_that_lags_or_is_away_is_not_read(installation: Installation) -> None:
