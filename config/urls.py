@@ -11,13 +11,13 @@ urlpatterns = [
     path("api/v1/", include("conversations.rest.urls")),
     path("api/v1/", include("artifacts.rest.urls")),
     path("api/v1/", include("memory.rest.urls")),
-    re_path("^api/v1/.*$", errors.unknown_call),
     path("", include("artifacts.web.urls")),
     path("", include("memory.web.urls")),
     path("", include("conversations.web.urls")),
     path("admin/", admin.site.urls),
     path("v1/", include("conversations.rest.messages_urls")),
     path("health/", health.health, name="health"),
+    path("api/v1/", include([re_path("^.*$", errors.unknown_call)])),
 ]
 
 handler400 = "config.server.failures.bad_request"

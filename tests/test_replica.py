@@ -73,7 +73,7 @@ def test_search_and_export_are_read_from_the_standby_and_say_how_old_they_may_be
 
 
 def test_pages_of_staff_say_how_old_they_may_be(installation: Installation) -> None:
-    thread = installation.client.call("POST", "threads/new/messages/", {"content": "Which tram?"})["thread"]
+    thread = installation.client.call("POST", "threads/new/messages/", {"content": "Which ferry?"})["thread"]
     staff = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
 
     def page(path: str, **form: str) -> str:

@@ -12,6 +12,7 @@ from conversations.context.reasons import Reason
 from conversations.models import ContextSnapshot, Model
 from conversations.providers import model_catalog
 from conversations.runtime.db import run
+from conversations.runtime.ids import lowest_since
 from conversations.runtime.sql_files import read_statements
 
 BEFORE = read_statements(__file__)["before"]
@@ -39,7 +40,12 @@ def switch_before(snapshot: ContextSnapshot) -> ModelSwitch | None:
     if snapshot.quotes_turns or not snapshot.thread_id:
         return None
     rows = run(
-        BEFORE, user=snapshot.user_id, thread=snapshot.thread_id, at=snapshot.created_at, reply=snapshot.reply_id
+        BEFORE,
+        user=snapshot.user_id,
+        thread=snapshot.thread_id,
+        since=lowest_since(snapshot.thread_id),
+        at=snapshot.created_at,
+        reply=snapshot.reply_id,
     )
     if not rows or rows[0][1:] == (snapshot.provider, snapshot.model):
         return None

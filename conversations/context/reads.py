@@ -24,6 +24,7 @@ from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.windowing import Turn, needs_older, whole
 from conversations.models import text_blocks
 from conversations.runtime.db import start_over
+from conversations.runtime.ids import lowest_since
 from conversations.runtime.sql_files import read_statements
 
 LONGEST_REPLY = timedelta(hours=1)
@@ -53,7 +54,6 @@ def history_then() -> str:
 
 def _with_beside(*columns: str, path: str) -> str:
     statement = SQL["turns"].format(beside="".join(map(BESIDE.format, columns)), path=path)
-    # psycopg reads one of more than 4,096 characters anew each time.
     return " ".join(statement.split())
 
 
@@ -144,6 +144,7 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     values: dict[str, Any] = {
         "user": query.user_id,
         "thread": query.thread_id,
+        "since": lowest_since(query.thread_id),
         "before": query.before,
         "tokens": (query.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
         "turns": (query.budget.history_turns + 1) * reach,

@@ -43,10 +43,10 @@ WHERE %(filtering)s AND m.user_id = %(user)s AND m.thread_id = %(thread)s AND m.
 -- The request before this one. Partitions from before the thread began are not looked at.
 SELECT json_build_array(created_at,provider,model,sections,runs,cache,provider_message_id)::text
 FROM conversations_contextsnapshot
-WHERE user_id = %(user)s AND thread_id = %(thread)s AND id>=%(thread)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
+WHERE user_id = %(user)s AND thread_id = %(thread)s AND id>=%(since)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
 
 -- name: previous_then
 SELECT json_build_array(created_at, provider, model, sections, runs, cache, provider_message_id)::text
 FROM conversations_contextsnapshot
-WHERE user_id = %(user)s AND thread_id = %(thread)s AND id >= %(thread)s AND purpose = 'reply' AND created_at < %(at)s
+WHERE user_id = %(user)s AND thread_id = %(thread)s AND id >= %(since)s AND purpose = 'reply' AND created_at < %(at)s
 ORDER BY created_at DESC LIMIT 1

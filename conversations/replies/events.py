@@ -103,7 +103,7 @@ def read_after(user_id: int, reply_id: uuid.UUID, after: int) -> list[Event]:
     if reply is None:
         return []
     if reply.user_message_id:
-        reply.user_message = Message.objects.get(user=user_id, id=reply.user_message_id)
+        reply.user_message = Message.objects.filter(user=user_id, id=reply.user_message_id).first()
     if events and events[-1].is_last:
         events[-1] = _ending(reply, seq=events[-1].seq)
     elif reply.status != Reply.Status.RUNNING and not ReplyEvent.objects.filter(user=user_id, reply=reply_id).exists():

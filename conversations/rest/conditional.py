@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from artifacts.models import Artifact
 from conversations.errors import OpenbookError
 from conversations.models import Thread
+from conversations.runtime.ids import lowest_since
 from conversations.runtime.sql_files import read_statements
 
 STATEMENTS = read_statements(__file__)
@@ -31,7 +32,7 @@ def of_thread(thread: Thread, model: Any, *, locked: bool = False) -> str:
 
 def of_messages(thread: Thread, address: str) -> str:
     """Of one page of a thread's turns."""
-    return _tag("messages", {"user": thread.user_id, "id": thread.id}, address)
+    return _tag("messages", {"user": thread.user_id, "id": thread.id, "since": lowest_since(thread.id)}, address)
 
 
 def of_artifact(artifact: Artifact, number: int | None = None, *, shown_as: str = "", locked: bool = False) -> str:

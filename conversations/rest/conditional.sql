@@ -16,7 +16,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT array_agg(ROW (reply.id, reply.status, (
         SELECT max(round) FROM conversations_contextsnapshot
-        WHERE user_id = %(user)s AND reply_id = reply.id AND id >= thread.id
+        WHERE user_id = %(user)s AND reply_id = reply.id AND id >= %(since)s
     )) ORDER BY reply.id)::text AS replies
     FROM conversations_reply AS reply
     WHERE reply.user_id = %(user)s AND reply.thread_id = thread.id AND reply.user_message_id = question.id

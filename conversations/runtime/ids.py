@@ -31,3 +31,11 @@ def ids_near(first: uuid.UUID, last: uuid.UUID | None = None) -> tuple[uuid.UUID
     clocks = int(CLOCKS.total_seconds() * 1000)
     lowest, highest = (first.int >> 80) - clocks, ((last or first).int >> 80) + clocks
     return uuid.UUID(int=max(lowest, 0) << 80), uuid.UUID(int=min(highest, (1 << 48) - 1) << 80)
+
+
+def lowest_since(thread_id: uuid.UUID) -> uuid.UUID:
+    """No lower than this is the id of anything that was made in the thread. One that was imported keeps its id, which may tell
+    no time or one to come."""
+    if thread_id.version != 7:
+        return uuid.UUID(int=0)
+    return ids_near(min(thread_id, lowest_uuid7(datetime.now(UTC))))[0]

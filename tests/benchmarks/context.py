@@ -15,6 +15,7 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
+from conversations.runtime.ids import lowest_since
 from tests.benchmarks.corpus import LENGTHS
 from tests.benchmarks.measuring import p50_p95, side_by_side, table
 from tests.conversations.factories import make_snapshot
@@ -27,7 +28,7 @@ RAW = """
  WHERE thread_id = %(thread)s AND is_active AND position < %(before)s ORDER BY position DESC LIMIT %(turns)s)
 UNION ALL
 (SELECT id, 0, 0, provider, runs, cache, total_tokens, created_at, reply_id FROM conversations_contextsnapshot
- WHERE thread_id = %(thread)s ORDER BY created_at DESC LIMIT 1)
+ WHERE thread_id = %(thread)s AND id >= %(since)s ORDER BY created_at DESC LIMIT 1)
 UNION ALL
 (SELECT id, 0, 0, '', content, '', 0, created_at, NULL FROM memory_memory
  WHERE user_id = %(user)s ORDER BY created_at DESC LIMIT 40)
@@ -103,6 +104,7 @@ def remember(threads: Sequence[Thread]) -> None:
 def raw_reader(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
     values = {
         "thread": thread.id,
+        "since": lowest_since(thread.id),
         "before": thread.last_position + 1,
         "turns": len(read_turns(thread)),
         "user": thread.user_id,

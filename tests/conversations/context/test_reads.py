@@ -1,16 +1,21 @@
 """What is read of a thread: no more than can matter, however long it is (N2)."""
 
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from conversations.context.budget import Budget
+from conversations.context.model_switch import switch_before
 from conversations.context.reads import LONGEST_REPLY, HistoryQuery, history_statement, read_history
 from conversations.models import Thread, TokenCount
-from tests.conversations.factories import make_thread
+from conversations.providers.anthropic import AnthropicProvider
+from conversations.runtime.ids import lowest_since, lowest_uuid7
+from tests.conversations.factories import make_snapshot, make_thread
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 
@@ -30,6 +35,7 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
     values: dict[str, Any] = {
         "user": thread.user_id,
         "thread": thread.id,
+        "since": lowest_since(thread.id),
         "before": 1_001,
         "tokens": BUDGET.history_tokens,
         "turns": 81,
@@ -71,6 +77,20 @@ def test_three_turns_are_read_whatever_they_take() -> None:
     short = make_thread(turns=["Hi.", "word " * 2_000])
     assert [positions(thread, before=before) for before in (6, 4, 1)] == [[3, 4, 5], [1, 2, 3], []]
     assert positions(short, before=3) == [1, 2]
+
+
+@pytest.mark.parametrize("id", [uuid.uuid4(), lowest_uuid7(datetime(2099, 1, 1, tzinfo=UTC))], ids=["4", "2099"])
+def test_the_request_before_is_read_of_threads_whose_id_tells_no_time_or_one_to_come(id: uuid.UUID) -> None:
+    """Imported threads keep their ids, which other makers gave them."""
+    thread = make_thread(id=id, turns=["Hi.", "Hello."])
+    made = make_snapshot(thread)
+    query = HistoryQuery(user_id=thread.user_id, thread_id=thread.id, before=9, budget=BUDGET)
+    previous = read_history(query).previous
+    assert previous
+    assert previous.at == made.created_at
+    switch = switch_before(make_snapshot(thread, provider=AnthropicProvider()))
+    assert switch
+    assert switch.request == made.id
 
 
 def positions(thread: Thread, *, before: int) -> list[int]:
