@@ -93,7 +93,7 @@ def read_only() -> Iterator[None]:
         try:
             yield
         finally:
-            execute("ROLLBACK TO SAVEPOINT reading")
+            _command("ROLLBACK TO SAVEPOINT reading")
         return
     connection.ensure_connection()
     _command(f"BEGIN READ ONLY; {SETTINGS}; SAVEPOINT opened")
@@ -108,7 +108,7 @@ def read_only() -> Iterator[None]:
 
 def start_over(*, milliseconds: int = QUICK_MILLISECONDS) -> None:
     """Make a broken read-only transaction usable again; 0 is no limit for the statements that follow."""
-    execute(f"ROLLBACK TO SAVEPOINT opened; SET LOCAL statement_timeout = {milliseconds}")
+    _command(f"ROLLBACK TO SAVEPOINT opened; SET LOCAL statement_timeout = {milliseconds}")
 
 
 def execute(commands: str) -> None:
@@ -119,7 +119,8 @@ def execute(commands: str) -> None:
 
 
 def _command(commands: str) -> None:
-    """The same outside of a transaction, or at its end, in half the time: psycopg looks for none to begin."""
+    """The same outside of a transaction, or to go back in one. psycopg would look for one to begin, and forget all prepared
+    statements at each ``ROLLBACK``."""
     with connection.wrap_database_errors:
         pgconn = connection.connection.pgconn
         result = pgconn.exec_(commands.encode())

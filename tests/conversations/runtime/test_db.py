@@ -2,7 +2,7 @@ import pytest
 from django.db import InternalError, OperationalError, connection
 
 from conversations.models import Thread
-from conversations.runtime.db import read_only
+from conversations.runtime.db import read_only, run, start_over
 from tests.conversations.factories import make_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,3 +20,13 @@ def test_a_connection_lost_while_reading_is_said_and_the_next_one_writes() -> No
     with pytest.raises(OperationalError, match="terminat"), read_only(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
     assert Thread.objects.filter(id=thread.id).update(title="changed") == 1
+
+
+def test_what_was_prepared_outlives_read_only_transactions_and_their_starting_over() -> None:
+    """psycopg forgets all of it where it sees a ROLLBACK, and then every message plans each of its statements anew."""
+    counts = []
+    for _ in range(4):
+        with read_only():
+            start_over()
+            counts += run("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %(like)s", like="%LIKE%")
+    assert counts == [(0,), (0,), (1,), (1,)]
