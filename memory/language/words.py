@@ -4,6 +4,7 @@ A word is cut to its stem by the language that its text is in; scripts that writ
 """
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -45,7 +46,16 @@ SMALL: dict[str, frozenset[str]] = {language: frozenset(words.split()) for langu
 ALONE = frozenset("".join(TABLES["alone"]["chinese"].split()))
 SMALL_ANYWHERE = frozenset(word for words in SMALL.values() for word in words)
 BASES = {language: bases_of(language) for language in SMALL}
-STEMMERS = {language: snowballstemmer.stemmer(language) for language in SMALL}
+
+
+class Stemmers(threading.local):
+    """A thread's own, by language: one keeps the word that it works on, and another thread's would be mixed into it."""
+
+    def __init__(self) -> None:
+        self.by_language = {language: snowballstemmer.stemmer(language) for language in SMALL}
+
+
+STEMMERS = Stemmers()
 
 
 def language_of(text: str) -> str:
@@ -109,7 +119,7 @@ def _misspelt(stem: str) -> Iterator[tuple[int, str]]:
 @lru_cache(maxsize=65_536)
 def every_stem(word: str) -> frozenset[str]:
     """The stems of a word by all languages, for a text too short to tell its language."""
-    return frozenset(_stem(word, language) for language in STEMMERS)
+    return frozenset(_stem(word, language) for language in SMALL)
 
 
 def sought(text: str) -> list[Sought]:
@@ -230,5 +240,5 @@ def small_word_counts(words: Sequence[str], languages: Iterable[str]) -> dict[st
 @lru_cache(maxsize=65_536)
 def _stem(word: str, language: str) -> str:
     word = REPEATED.sub(r"\1\1", word[:LONGEST_WORD])
-    stem: str = STEMMERS[language].stemWord(BASES[language].get(word, word))
+    stem: str = STEMMERS.by_language[language].stemWord(BASES[language].get(word, word))
     return MARKS.sub("", unicodedata.normalize("NFKD", stem)) if not stem.isascii() else stem

@@ -1,9 +1,11 @@
 """What a text is found by: stems of any language, numbers and names, and the days that it names. Pure."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
 import pytest
 
+from memory.language import words
 from memory.language.days import spans
 from memory.language.words import asks, marked, speaker, spelling_terms, spellings, stems, term
 
@@ -125,3 +127,11 @@ def test_a_month_without_its_year_is_any_of_the_last_ones() -> None:
     assert [str(span.first) for span in spans("What happened in December?", SATURDAY)] == [
         f"{year}-12-01" for year in (2025, 2024, 2023, 2022)
     ]
+
+
+def test_threads_that_stem_at_once_get_what_one_alone_gets() -> None:
+    texts = [f"word{n}ings hopefulness{n} relational{n} nationally{n} sensibilities{n}" for n in range(2_000)]
+    alone = [stems(text, "english") for text in texts]
+    words._stem.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda text: stems(text, "english"), texts)) == alone
