@@ -7,6 +7,7 @@ from conversations.models.groups import GivenRight
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, UserLimits
+from conversations.models.maintenance import MaintenanceRun
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
@@ -30,6 +31,7 @@ __all__ = [
     "FilePart",
     "GivenRight",
     "Lease",
+    "MaintenanceRun",
     "Message",
     "Model",
     "ModelPrice",

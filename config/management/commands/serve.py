@@ -27,6 +27,7 @@ from config.server.daphne import make_server
 from config.server.draining import drain_on_signal
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child, stop_all
+from conversations.keep import runs
 from conversations.runtime.db import close_pool, connect
 from conversations.tasks import FILES
 
@@ -57,6 +58,7 @@ class Command(BaseCommand):
         check_port(host, port)
         if warning := check_database():
             self.stderr.write(warning)
+        check_restored()
         with count_servers(settings.LOCAL_DIR / "serve.lock") as alone:
             if not alone and not settings.REDIS_URL:
                 self.stderr.write(
@@ -151,6 +153,15 @@ def check_database() -> str:
     except psycopg.OperationalError as error:
         raise CommandError(f"PostgreSQL can't be reached: {error}\nStart it, or correct DATABASE_URL.") from error
     return SUPERUSER if is_superuser else ""
+
+
+def check_restored() -> None:
+    """Nobody is served what was forgotten since the backup."""
+    if runs.is_being_restored():
+        raise CommandError(
+            "A restore into this database has not come to its end: what was forgotten since the backup may be there again. "
+            "Wait for it, or run it once more: python manage.py restore DIR"
+        )
 
 
 @contextmanager
