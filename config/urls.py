@@ -17,6 +17,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("v1/", include("conversations.rest.messages_urls")),
     path("health/", health.health, name="health"),
+    path("health/live/", health.live, name="live"),
+    path("health/ready/", health.ready, name="ready"),
     path("api/v1/", include([re_path("^.*$", errors.unknown_call)])),
 ]
 

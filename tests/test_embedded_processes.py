@@ -69,9 +69,9 @@ def postmaster(data: Path) -> int:
     return int((data / "postgres" / "postmaster.pid").read_text().split()[0])
 
 
-def database_health(running: ServerProcess) -> tuple[int, str]:
+def database_health(running: ServerProcess, path: str = "/health/") -> tuple[int, str]:
     with closing(http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=SECONDS)) as connection:
-        connection.request("GET", "/health/")
+        connection.request("GET", path)
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())["checks"]["database"]
 
@@ -120,6 +120,7 @@ def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
     until(lambda: "the embedded PostgreSQL can't be started" in running.output)
     assert "no_such_setting" in running.output
     assert database_health(running) == (503, health.UNREACHABLE_EMBEDDED)
+    assert database_health(running, "/health/ready/") == (503, health.UNREACHABLE_EMBEDDED)
     with pytest.raises(ConnectionClosed) as closed, client.socket(events[0]["data"]["thread"]) as socket:
         assert json.loads(socket.recv(timeout=SECONDS))["data"]["code"] == "unavailable"
         socket.recv(timeout=SECONDS)

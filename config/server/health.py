@@ -4,11 +4,14 @@ import asyncio
 import math
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import psycopg
 from django.conf import settings
 from django.db import Error, connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, JsonResponse
 
 from config.server import draining
@@ -55,6 +58,16 @@ class LastWrite:
 last_write = LastWrite()
 
 
+@dataclass
+class Migrated:
+    """Whether this process has seen all migrations of its code applied; they stay so."""
+
+    complete: bool = False
+
+
+migrated = Migrated()
+
+
 async def health(request: HttpRequest) -> JsonResponse:
     """200 when a reply could be given and stored, else 503, also once this process has been told to leave. A
     Redis that is away slows readers down but stops no reply.
@@ -62,7 +75,7 @@ async def health(request: HttpRequest) -> JsonResponse:
     if draining.state.leaving:
         return JsonResponse({"status": "draining", "checks": {}}, status=503)
     checks = {
-        "database": await _database(),
+        "database": await _database(_look),
         "provider": await asyncio.to_thread(_provider),
         "redis": await _redis(),
         "circuits": _circuits(),
@@ -71,9 +84,42 @@ async def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok" if well else "unavailable", "checks": checks}, status=200 if well else 503)
 
 
-async def _database() -> str:
+async def live(request: HttpRequest) -> JsonResponse:
+    """200 as long as the process answers at all; nothing else is looked at, so that nobody restarts it for what is not its
+    fault."""
+    return JsonResponse({"status": "ok"})
+
+
+async def ready(request: HttpRequest) -> JsonResponse:
+    """200 when requests may be sent here, else 503: the database answers, it has this code's migrations, and the process has
+    not been told to leave."""
+    if draining.state.leaving:
+        return JsonResponse({"status": "draining", "checks": {}}, status=503)
+    checks = {"database": await _database(_ask)}
+    if checks["database"] == "ok":
+        checks["migrations"] = await _migrations()
+    well = all(answer == "ok" for answer in checks.values())
+    return JsonResponse({"status": "ok" if well else "unavailable", "checks": checks}, status=200 if well else 503)
+
+
+async def _migrations() -> str:
+    """They are looked up until they are all there."""
+    if not migrated.complete:
+        try:
+            migrated.complete = await asyncio.wait_for(in_database(are_migrations_applied)(), DATABASE_SECONDS)
+        except (Error, TimeoutError):
+            return UNREACHABLE
+    return "ok" if migrated.complete else "missing: run `manage.py migrate`, or restart `manage.py serve`"
+
+
+def are_migrations_applied() -> bool:
+    wanted = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    return set(wanted or {}) <= set(MigrationRecorder(connection).applied_migrations())
+
+
+async def _database(look: Callable[[], None]) -> str:
     try:
-        await asyncio.wait_for(in_database(_look)(), DATABASE_SECONDS)
+        await asyncio.wait_for(in_database(look)(), DATABASE_SECONDS)
     except (Error, TimeoutError) as error:
         code = getattr(error.__cause__, "sqlstate", None)
         return problem(code) if code else await asyncio.to_thread(unreachable_because)
@@ -97,11 +143,15 @@ def problem(code: str | None) -> str:
     return f"nothing can be stored: {NOT_STORED.get(code, f'PostgreSQL says {code}')}"
 
 
+def _ask() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
 def _look() -> None:
     now = time.monotonic()
     if now - last_write.at < WRITE_SECONDS:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        _ask()
         return
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '64kB'")
