@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from config.postgres import embedded, hosts
 from config.postgres.pooled_connection import PooledConnection, check_health, check_writable
+from config.secret_files import secret
 from config.server import proxies
 from conversations.runtime import local_engine
 
@@ -25,8 +26,17 @@ def env(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def env_secret(name: str, default: str = "") -> str:
+    """What may also lie in the file that ``{name}_FILE`` names."""
+    return secret(os.environ, name, default)
+
+
 def env_list(name: str, default: str = "") -> list[str]:
-    return [item.strip() for item in env(name, default).split(",") if item.strip()]
+    return items(env(name, default))
+
+
+def items(value: str) -> list[str]:
+    return [item.strip() for item in value.split(",") if item.strip()]
 
 
 def env_switch(name: str, *, default: bool = False) -> bool:
@@ -67,7 +77,7 @@ def generated_secret_key() -> str:
 def database_address(name: str, several: Mapping[str, str] = hosts.SEVERAL) -> str:
     """``several``: what holds where it names several hosts."""
     try:
-        return hosts.address(env(name), several) if env(name) else ""
+        return hosts.address(url, several) if (url := env_secret(name)) else ""
     except hosts.AddressError as error:
         hint = "write postgresql://user:password@host:5432/database, or several as host1:5432,host2:5432"
         raise ImproperlyConfigured(f"{name} can't be read: {error}; {hint}.") from error
@@ -146,8 +156,8 @@ def s3_storage(bucket: str) -> dict[str, Any]:
         # Servers of one's own mostly have no name for each bucket.
         "addressing_style": "path" if endpoint else None,
         "region_name": env("OPENBOOK_FILES_S3_REGION") or None,
-        "access_key": env("OPENBOOK_FILES_S3_KEY") or None,
-        "secret_key": env("OPENBOOK_FILES_S3_SECRET") or None,
+        "access_key": env_secret("OPENBOOK_FILES_S3_KEY") or None,
+        "secret_key": env_secret("OPENBOOK_FILES_S3_SECRET") or None,
         # Neither is a file held in memory, nor ten pieces of it at once.
         "max_memory_size": 2**20,
         "use_threads": False,
@@ -159,9 +169,9 @@ def s3_storage(bucket: str) -> dict[str, Any]:
 LOCAL_DIR = Path(env("OPENBOOK_DATA_DIR") or BASE_DIR / ".local").absolute()
 
 DEBUG = env_switch("DEBUG")
-SECRET_KEY = env("SECRET_KEY") or generated_secret_key()
+SECRET_KEY = env_secret("SECRET_KEY") or generated_secret_key()
 # Former ones, with which what was signed or encrypted can still be read
-SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS")
+SECRET_KEY_FALLBACKS = items(env_secret("SECRET_KEY_FALLBACKS"))
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 # What trusted proxies forward is believed before Django sees a request, and what others forward is taken out of it; without
@@ -180,8 +190,9 @@ SECURE_HSTS_PRELOAD = env_switch("SECURE_HSTS_PRELOAD")
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "mail.W001"]
 
 OPENBOOK_DATABASE_CONNECTIONS = int(env("OPENBOOK_DATABASE_CONNECTIONS", "16"))
-DATABASE_IS_EMBEDDED = not env("DATABASE_URL")
-DATABASE_URL = database_address("DATABASE_URL") or embedded.url(LOCAL_DIR / "postgres")
+DATABASE_URL = database_address("DATABASE_URL")
+DATABASE_IS_EMBEDDED = not DATABASE_URL
+DATABASE_URL = DATABASE_URL or embedded.url(LOCAL_DIR / "postgres")
 DATABASES = {"default": database(DATABASE_URL)}
 # For what may lag: conversations/runtime/lagging.py
 OPENBOOK_REPLICA_URL = database_address("OPENBOOK_REPLICA_URL", several=hosts.STANDBYS)
@@ -190,7 +201,7 @@ if OPENBOOK_REPLICA_URL:
     DATABASES["replica"] = database(OPENBOOK_REPLICA_URL)
     DATABASE_ROUTERS = ["conversations.runtime.lagging.ReplicaRouter"]
 
-REDIS_URL = env("REDIS_URL")
+REDIS_URL = env_secret("REDIS_URL")
 CHANNEL_LAYERS: dict[str, Any] = {
     # The PubSub layer survives a restart of Redis, which the core layer does not. Only small notes go through it.
     "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
@@ -229,14 +240,14 @@ TOOLS = [
 ]
 
 # The model
-ANTHROPIC_API_KEY = env("ANTHROPIC_API_KEY")
+ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")
-OPENAI_API_KEY = env("OPENAI_API_KEY")
+OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env("OPENAI_BASE_URL")
 OPENBOOK_OPENAI_SERVER = env("OPENBOOK_OPENAI_SERVER")
 # Claude by Amazon or Google; the machine's own credentials are found by their packages
 AWS_REGION = env("AWS_REGION") or env("AWS_DEFAULT_REGION")
-AWS_BEARER_TOKEN_BEDROCK = env("AWS_BEARER_TOKEN_BEDROCK")
+AWS_BEARER_TOKEN_BEDROCK = env_secret("AWS_BEARER_TOKEN_BEDROCK")
 ANTHROPIC_BEDROCK_BASE_URL = env("ANTHROPIC_BEDROCK_BASE_URL")
 CLOUD_ML_REGION = env("CLOUD_ML_REGION")
 ANTHROPIC_VERTEX_PROJECT_ID = env("ANTHROPIC_VERTEX_PROJECT_ID")
@@ -277,13 +288,13 @@ OPENBOOK_OFFLINE_WORD_SECONDS = float(env("OPENBOOK_OFFLINE_WORD_SECONDS", "0.02
 # Memory
 OPENBOOK_MEMORY_BACKEND = env("OPENBOOK_MEMORY_BACKEND", "postgres")
 OPENBOOK_MEMORY_SECONDS = float(env("OPENBOOK_MEMORY_SECONDS", "1"))
-SUPERMEMORY_API_KEY = env("SUPERMEMORY_API_KEY")
+SUPERMEMORY_API_KEY = env_secret("SUPERMEMORY_API_KEY")
 SUPERMEMORY_BASE_URL = env("SUPERMEMORY_BASE_URL", "https://api.supermemory.ai")
 
 # People and limits
 OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
 # For links to set a new password; without mail, staff make them
-MAILERS = mailers(env("OPENBOOK_MAIL_URL"))
+MAILERS = mailers(env_secret("OPENBOOK_MAIL_URL"))
 DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")
 OPENBOOK_MAX_MESSAGE_CHARS = int(env("OPENBOOK_MAX_MESSAGE_CHARS", "100000"))
 OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
@@ -329,7 +340,7 @@ OTEL_SIGNALS = [
 OTEL_PROTOCOL = env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 
 DJANGO_SUPERUSER_USERNAME = env("DJANGO_SUPERUSER_USERNAME", "admin")
-DJANGO_SUPERUSER_PASSWORD = env("DJANGO_SUPERUSER_PASSWORD")
+DJANGO_SUPERUSER_PASSWORD = env_secret("DJANGO_SUPERUSER_PASSWORD")
 PORT = int(env("PORT", "8000"))
 
 INSTALLED_APPS = [
