@@ -1,7 +1,7 @@
 from django.conf import settings
 from django.contrib.postgres.indexes import OpClass
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from conversations.models.indexes import (
     BLOOM,
@@ -168,11 +168,13 @@ class ContextSnapshot(models.Model):
 
     class Meta:
         verbose_name = "model request"
-        # No B-tree on what the end of a request changes, so that storing the end touches no index. The newest of all are
-        # found by their ids, which are ordered by time; the rare ones among a million by summaries of the table's pages.
+        # No B-tree on what the end of a request changes, so that storing the end touches no index; only that of one that
+        # failed does. The newest of all are found by their ids, which are ordered by time; the rare ones among a million by
+        # summaries of the table's pages.
         indexes = [
             models.Index(fields=["thread", "created_at"], name="snapshot_by_thread"),
             models.Index(fields=["id"], name="snapshot_of_fallback", condition=Q(fallback_for__gt="")),
+            models.Index(ErrorCode("error"), F("id"), name="snapshot_of_error", condition=Q(error__isnull=False)),
             SummaryIndex(
                 OpClass("model", name=BLOOM),
                 OpClass("purpose", name=BLOOM),

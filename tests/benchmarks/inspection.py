@@ -1,4 +1,5 @@
-"""What staff look at while a million requests lie in the table: the list, its filters and the overview, in server time.
+"""What staff look at while a million requests of half a year are stored: the list, its filters and the overview,
+in server time.
 
 Alone: ``make bench ONLY=inspection``.
 """
@@ -16,15 +17,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import FATES, Assistant, ContextSnapshot
-from conversations.upkeep import hourly_figures
+from conversations.runtime.db import run
+from conversations.runtime.ids import lowest_uuid7
+from conversations.upkeep import hourly_figures, partitions
 from tests.benchmarks.measuring import doing, side_by_side, table
 
 REQUESTS = 1_000_000
 THREADS = 20_000
 USERS = 2_000
+DAYS = 180
 
-# As wide as rows of real requests with a window of 80 turns, in the order of their time, over 30 days. What is rare is as rare
-# as ten in a million.
+# As wide as rows of real requests with a window of 80 turns, in the order of their time. What is rare is as rare as ten in a
+# million.
 FILL = """
 SELECT setseed(0.5);
 INSERT INTO auth_user (username, password, first_name, last_name, email, is_superuser, is_staff, is_active, date_joined)
@@ -38,8 +42,8 @@ CREATE TEMPORARY TABLE places AS SELECT row_number() OVER () AS place, id FROM c
 CREATE UNIQUE INDEX ON places (place);
 ANALYZE places;
 WITH drawn AS (
-    SELECT n, now() - (%(requests)s - n) * (interval '30 days' / %(requests)s) AS at, random() AS fate, random() AS left_out,
-           1 + floor(%(threads)s * random() ^ 2)::int AS place, random() AS size
+    SELECT n, now() - (%(requests)s - n) * (interval '%(days)s days' / %(requests)s) AS at, random() AS fate,
+           random() AS left_out, 1 + floor(%(threads)s * random() ^ 2)::int AS place, random() AS size
     FROM generate_series(1, %(requests)s) AS n
 )
 INSERT INTO conversations_contextsnapshot (id, thread_id, purpose, round, created_at, provider, model, max_tokens, digest,
@@ -75,14 +79,34 @@ DROP TABLE places
 """
 
 
+def make_months(since: datetime) -> None:
+    """Partitions as they are where requests have been stored since then. The table is empty still."""
+    first, *later = partitions.partitions(partitions.REQUESTS)
+    for each in (first, *later):
+        run(f"ALTER TABLE {partitions.REQUESTS.name} DETACH PARTITION {each.name}")
+    for each in later:
+        run(f"DROP TABLE {each.name}")
+    end = next(partitions.month_ends(since))
+    run(
+        f"ALTER TABLE {partitions.REQUESTS.name} ATTACH PARTITION {first.name}"
+        f" FOR VALUES FROM (MINVALUE) TO ('{lowest_uuid7(end)}')"
+    )
+    while end <= timezone.now():
+        partitions.make_ahead(end)
+        end = partitions.partitions(partitions.REQUESTS)[-1].until
+    partitions.make_ahead(timezone.now())
+
+
 def fill() -> None:
     values = {
         "users": USERS,
         "threads": THREADS,
         "requests": REQUESTS,
+        "days": DAYS,
         "rare": Assistant.objects.get(slug="analyst").pk,
         "common": Assistant.objects.get(slug="companion").pk,
     }
+    make_months(timezone.now() - timedelta(days=DAYS))
     with doing(f"filling the table with {REQUESTS:,} requests"), connection.cursor() as cursor:
         for statement in FILL.split(";\n"):
             cursor.execute(statement, values)
