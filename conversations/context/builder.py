@@ -239,6 +239,7 @@ def build_context(
     newest: Turn,
     session: Session,
     at: datetime,
+    last_reply: uuid.UUID | None = None,
     query: Rewriting | None = None,
     prepared: Mapping[str, Any] = NOTHING_PREPARED,
     tools: ToolTexts = NO_TOOLS,
@@ -252,8 +253,9 @@ def build_context(
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
-    ``at`` is the time of the request: the same rows at the same time give the same bytes. ``query`` is what a model made of
-    the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
+    ``at`` is the time of the request: the same rows at the same time give the same bytes. ``last_reply`` made the turn before.
+    ``query`` is what a model made of the message. Without it the assistant's rules decide; where a model has to be asked first,
+    ``rewriting`` says so.
     ``prepared`` is what services said that sources were asked for, by source. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
     off, nothing is known or recalled. ``options`` are those of this one reply. ``recorded``: the request was made before,
@@ -282,6 +284,7 @@ def build_context(
         thread_id=thread_id,
         before=newest.position,
         budget=budget,
+        last_reply=last_reply,
         filtering=assistant.filters_artifacts,
         keeps_offline=provider.name == OFFLINE and not for_another_model,
         as_of=recorded.as_of if recorded else None,

@@ -12,7 +12,7 @@ from conversations.context.reasons import Reason
 from conversations.models import ContextSnapshot, Model
 from conversations.providers import model_catalog
 from conversations.runtime.db import run
-from conversations.runtime.ids import lowest_since
+from conversations.runtime.ids import ids_near, lowest_since
 from conversations.runtime.sql_files import read_statements
 
 BEFORE = read_statements(__file__)["before"]
@@ -44,6 +44,7 @@ def switch_before(snapshot: ContextSnapshot) -> ModelSwitch | None:
         user=snapshot.user_id,
         thread=snapshot.thread_id,
         since=lowest_since(snapshot.thread_id),
+        until=ids_near(snapshot.id)[1],
         at=snapshot.created_at,
         reply=snapshot.reply_id,
     )

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache, partial
 from typing import Any
 
@@ -24,11 +24,8 @@ from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.windowing import Turn, needs_older, whole
 from conversations.models import text_blocks
 from conversations.runtime.db import start_over
-from conversations.runtime.ids import lowest_since
+from conversations.runtime.ids import LONGEST_REPLY, lowest_since
 from conversations.runtime.sql_files import read_statements
-
-LONGEST_REPLY = timedelta(hours=1)
-"""An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
 
 READ_ON = 4
 """By how much the reach grows where filtering left too few turns."""
@@ -69,7 +66,8 @@ class AsOf:
 class HistoryQuery:
     """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget holds.
 
-    Where their provider has counted them for this model, its counts hold, by ``factor`` in estimated tokens as the budget.
+    ``last_reply`` made the turn before, so the request before is no older. Where their provider has counted them for this
+    model, its counts hold, by ``factor`` in estimated tokens as the budget.
     ``counts`` are to be used instead, by position: those that a request knew that was made before.
     """
 
@@ -77,6 +75,7 @@ class HistoryQuery:
     thread_id: uuid.UUID | None
     before: int
     budget: Budget
+    last_reply: uuid.UUID | None = None
     filtering: bool = True
     keeps_offline: bool = False
     as_of: AsOf | None = None
@@ -144,7 +143,7 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     values: dict[str, Any] = {
         "user": query.user_id,
         "thread": query.thread_id,
-        "since": lowest_since(query.thread_id),
+        "since": lowest_since(query.last_reply or query.thread_id),
         "before": query.before,
         "tokens": (query.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
         "turns": (query.budget.history_turns + 1) * reach,

@@ -26,7 +26,7 @@ WHERE user_id = %(user)s AND thread_id = %(thread)s AND {path}
 ORDER BY position
 
 -- name: made
--- The artifacts that one of the turns may have made: since the oldest, beside which this stands.
+-- The artifacts that one of the turns may have made: since the oldest, beside which this stands, or in the middle of its reply.
 SELECT json_agg(json_build_array(m.created_at, m.message_id, m.reply_id))::text
 FROM artifacts_artifactversion m JOIN artifacts_artifact a ON a.user_id = %(user)s AND a.id = m.artifact_id
 WHERE %(filtering)s AND m.user_id = %(user)s AND m.thread_id = %(thread)s AND m.origin <> 'hand' AND a.deleted_at IS NULL
@@ -40,7 +40,7 @@ WHERE %(filtering)s AND m.user_id = %(user)s AND m.thread_id = %(thread)s AND m.
   AND m.created_at >= turn.created_at - %(longest_reply)s
 
 -- name: previous
--- The request before this one. Partitions from before the thread began are not looked at.
+-- The request before this one. Partitions are not looked at from before the reply that made the last turn, or the thread, began.
 SELECT json_build_array(created_at,provider,model,sections,runs,cache,provider_message_id)::text
 FROM conversations_contextsnapshot
 WHERE user_id = %(user)s AND thread_id = %(thread)s AND id>=%(since)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1

@@ -28,8 +28,8 @@ LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
 class ThreadCursor:
     """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
 
-    ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this ``client_message_id`` already.
-    ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are the models that staff ticked for
+    ``last_reply`` made that turn. ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this
+    ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are the models that staff ticked for
     the assistant, as ``provider/name``, where the thread has one of its own.
     """
 
@@ -39,6 +39,7 @@ class ThreadCursor:
     duplicate: uuid.UUID | None = None
     before: uuid.UUID | None = None
     question: uuid.UUID | None = None
+    last_reply: uuid.UUID | None = None
     token_total: int = 0
     last_active: datetime | None = None
     last_session: Session | None = None
@@ -91,15 +92,15 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
     thread, assistant = instance_of(Thread, values), instance_of(Assistant, values)
     assert thread and assistant
     thread.assistant = assistant
-    running, duplicate, before, question, token_total, last_active, started_at, away_since, forgettings, offered = (
-        values
-    )
+    running, duplicate, before, question, token_total, last_reply, *recent, forgettings, offered = values
+    last_active, started_at, away_since = recent
     return ThreadCursor(
         thread=thread,
         running=running,
         duplicate=duplicate,
         before=before,
         question=question,
+        last_reply=last_reply,
         token_total=token_total or 0,
         last_active=last_active,
         last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,

@@ -5,7 +5,7 @@
 -- name: place
 running.id, known.id, before.id,
        CASE WHEN before.role = 'user' THEN before.id ELSE before.parent_id END, before.token_total,
-       recent.updated_at, recent.session_started_at, recent.away_since,
+       before.reply_id, recent.updated_at, recent.session_started_at, recent.away_since,
        (SELECT forgettings FROM conversations_allowance WHERE user_id = %(user)s AND token_id IS NULL),
        CASE WHEN thread.model > '' THEN ARRAY(
            SELECT model.provider || '/' || model.name
@@ -20,7 +20,7 @@ LEFT JOIN conversations_reply AS running
 LEFT JOIN conversations_message AS known
        ON known.user_id = %(user)s AND known.thread_id = thread.id AND known.client_message_id = %(sent)s
 LEFT JOIN LATERAL (
-    SELECT id, role, parent_id, token_total FROM conversations_message
+    SELECT id, role, parent_id, token_total, reply_id FROM conversations_message
     WHERE user_id = %(user)s AND thread_id = thread.id AND is_active ORDER BY position DESC LIMIT 1
 ) AS before ON true
 LEFT JOIN LATERAL (

@@ -276,6 +276,7 @@ def build(
             provider=provider,
             user_id=thread.user_id,
             thread_id=None if cursor.is_new else thread.id,
+            last_reply=cursor.last_reply,
             newest=newest,
             session=session,
             at=timezone.now(),

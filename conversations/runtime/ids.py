@@ -5,8 +5,10 @@ import time
 import uuid
 from datetime import UTC, datetime, timedelta
 
-CLOCKS = timedelta(days=3)
-"""Longer than any reply runs, and by so much a clock may be set meanwhile."""
+LONGEST_REPLY = timedelta(days=2)
+"""No reply runs longer, from its first row to its last."""
+CLOCK_ERROR = timedelta(days=1)
+"""By so much a server's clock may be wrong, or be set while a reply runs."""
 
 
 def uuid7() -> uuid.UUID:
@@ -28,14 +30,14 @@ def time_of(id: uuid.UUID) -> datetime:
 
 def ids_near(first: uuid.UUID, last: uuid.UUID | None = None) -> tuple[uuid.UUID, uuid.UUID]:
     """Between which ids lie those of all that a reply made, or replies from the first to the last."""
-    clocks = int(CLOCKS.total_seconds() * 1000)
-    lowest, highest = (first.int >> 80) - clocks, ((last or first).int >> 80) + clocks
+    margin = int((LONGEST_REPLY + CLOCK_ERROR).total_seconds() * 1000)
+    lowest, highest = (first.int >> 80) - margin, ((last or first).int >> 80) + margin
     return uuid.UUID(int=max(lowest, 0) << 80), uuid.UUID(int=min(highest, (1 << 48) - 1) << 80)
 
 
-def lowest_since(thread_id: uuid.UUID) -> uuid.UUID:
-    """No lower than this is the id of anything that was made in the thread. One that was imported keeps its id, which may tell
-    no time or one to come."""
-    if thread_id.version != 7:
+def lowest_since(id: uuid.UUID) -> uuid.UUID:
+    """No lower than this is the id of anything that was made in this thread, or since this reply. A thread that was imported
+    keeps its id, which may tell no time or one to come."""
+    if id.version != 7:
         return uuid.UUID(int=0)
-    return ids_near(min(thread_id, lowest_uuid7(datetime.now(UTC))))[0]
+    return ids_near(min(id, lowest_uuid7(datetime.now(UTC))))[0]

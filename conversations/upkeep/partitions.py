@@ -24,7 +24,7 @@ from conversations.models import ContentAccess, ContextSnapshot, Reply, ReplyEve
 from conversations.replies.events import ENDINGS
 from conversations.runtime import interruption
 from conversations.runtime.db import run
-from conversations.runtime.ids import lowest_uuid7, time_of
+from conversations.runtime.ids import LONGEST_REPLY, lowest_uuid7, time_of
 from conversations.runtime.sql_files import read_statements
 
 log = logging.getLogger("openbook.worker")
@@ -34,8 +34,6 @@ MONTHS_AHEAD, DAYS_AHEAD = 3, 7
 LOCK_MILLISECONDS = 200
 """Whoever comes after one that waits for a lock waits, too. Less than PostgreSQL takes to look for a deadlock."""
 MOST_MOVED = 50_000
-LONGEST_REPLY = timedelta(days=2)
-"""A reply that began longer ago has ended, or is found by running still."""
 BOUNDS = re.compile(r"FOR VALUES FROM \((?:MINVALUE|'(.+)')\) TO \('(.+)'\)")
 
 

@@ -11,6 +11,7 @@ from conversations.context import snapshot_codec
 from conversations.context.turn_history import RequestOutcome, SummarizedRange
 from conversations.context.windowing import TurnRun
 from conversations.models import ContextSnapshot, Thread
+from conversations.runtime.ids import lowest_since
 from memory.models import ThreadSummary
 
 REPLYING = (ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT)
@@ -41,7 +42,9 @@ class SummarizedPart:
 
 def replying(thread: Thread) -> QuerySet[ContextSnapshot]:
     """The thread's requests that reply, oldest first."""
-    return ContextSnapshot.objects.filter(thread=thread, purpose__in=REPLYING).order_by("created_at", "id")
+    since = lowest_since(thread.pk)
+    requests = ContextSnapshot.objects.filter(thread=thread, id__gte=since, purpose__in=REPLYING)
+    return requests.order_by("created_at", "id")
 
 
 def requests(thread: Thread, first: int, last: int) -> list[TracedRequest]:

@@ -11,10 +11,10 @@ from django.db import connection
 
 from conversations.context.budget import Budget
 from conversations.context.model_switch import switch_before
-from conversations.context.reads import LONGEST_REPLY, HistoryQuery, history_statement, read_history
+from conversations.context.reads import HistoryQuery, history_statement, read_history
 from conversations.models import Thread, TokenCount
 from conversations.providers.anthropic import AnthropicProvider
-from conversations.runtime.ids import lowest_since, lowest_uuid7
+from conversations.runtime.ids import LONGEST_REPLY, lowest_since, lowest_uuid7
 from tests.conversations.factories import make_snapshot, make_thread
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
