@@ -29,8 +29,8 @@ class ThreadCursor:
     """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
 
     ``last_reply`` made that turn. ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this
-    ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are the models that staff ticked for
-    the assistant, as ``provider/name``, where the thread has one of its own.
+    ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are
+    the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own.
     """
 
     thread: Thread

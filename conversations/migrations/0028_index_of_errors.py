@@ -75,7 +75,7 @@ def drop(apps, schema_editor):
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("conversations", "0026_partitions")]
+    dependencies = [("conversations", "0027_maintenance_runs")]
     operations = [
         migrations.SeparateDatabaseAndState(
             database_operations=[migrations.RunPython(build, drop)],
