@@ -6,6 +6,7 @@ that the other leaves away lies between them.
 
 import re
 from collections.abc import Hashable, Iterable
+from functools import cached_property
 
 from memory.language.cue_phrases import NEGATED
 from memory.language.words import asks
@@ -29,30 +30,47 @@ def groups[T](texts: Iterable[tuple[T, Hashable, str]]) -> list[list[T]]:
     Only those that begin or end alike are compared.
     """
     grouped: list[list[T]] = []
-    alike: dict[Hashable, list[tuple[str, list[T]]]] = {}
+    alike: dict[Hashable, list[tuple[Compared, list[T]]]] = {}
     for thing, kind, text in texts:
         first, last = _letters(text[: 2 * END])[:END], _letters(text[-2 * END :])[-END:]
         places = [alike.setdefault((kind, "first", first), []), alike.setdefault((kind, "last", last), [])]
-        group = next((others for place in places for other, others in place if is_alike(text, other)), None)
+        compared = Compared(text)
+        group = next((others for place in places for other, others in place if is_alike(compared, other)), None)
         if group is None:
             group = []
             grouped.append(group)
         group.append(thing)
         for place in places:
-            place.append((text, group))
+            place.append((compared, group))
     return grouped
 
 
-def is_alike(text: str, other: str) -> bool:
-    words, others = _words(text), _words(other)
-    if words == others:
-        return asks(text) == asks(other)
-    mine, theirs = set(words), set(others)
+class Compared:
+    """A text with its words, which are looked for once, and only where there is another to compare them with."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def words(self) -> Words:
+        return _words(self.text)
+
+    @cached_property
+    def unique(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+
+def is_alike(one: Compared, other: Compared) -> bool:
+    if one.words == other.words:
+        return asks(one.text) == asks(other.text)
+    mine, theirs = one.unique, other.unique
+    if not (mine <= theirs or theirs <= mine):
+        return False
     more = mine ^ theirs
     most = max(len(mine), len(theirs))
-    if most < LEAST_WORDS or len(more) > (1 - SHARED) * most or not (mine <= theirs or theirs <= mine):
+    if most < LEAST_WORDS or len(more) > (1 - SHARED) * most:
         return False
-    return not any(map(DIGIT.search, more)) and _tone(text) == _tone(other)
+    return not any(map(DIGIT.search, more)) and _tone(one.text) == _tone(other.text)
 
 
 def _letters(text: str) -> str:

@@ -69,6 +69,10 @@ def run(url: str) -> None:
         with database() as name:
             report.main(make_conninfo(url, dbname=name))
         return
+    if sys.argv[1:2] == ["context"]:
+        with database() as name:
+            context.main(make_conninfo(url, dbname=name), corpus.fill())
+        return
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
             alone[sys.argv[1]](*map(int, sys.argv[2:]))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.sources.repeats import groups, is_alike
+from memory.sources.repeats import Compared, groups, is_alike
 
 REQUEST = "Please write a business requirements document for the bike shop in Bergen"
 
@@ -20,7 +20,7 @@ REQUEST = "Please write a business requirements document for the bike shop in Be
     ],
 )
 def test_marks_capitals_and_a_word_in_ten_make_no_difference(text: str, other: str) -> None:
-    assert is_alike(text, other) and is_alike(other, text)
+    assert is_alike(Compared(text), Compared(other)) and is_alike(Compared(other), Compared(text))
     assert groups((place, "user", said) for place, said in enumerate([text, "Something else.", other])) == [[0, 2], [1]]
 
 
@@ -38,7 +38,7 @@ def test_marks_capitals_and_a_word_in_ten_make_no_difference(text: str, other: s
     ],
 )
 def test_names_numbers_denials_and_questions_tell_texts_apart(text: str, other: str) -> None:
-    assert not is_alike(text, other) and not is_alike(other, text)
+    assert not is_alike(Compared(text), Compared(other)) and not is_alike(Compared(other), Compared(text))
     assert len(groups((said, "user", said) for said in (text, other))) == 2
 
 
@@ -51,4 +51,4 @@ def test_each_is_in_one_group_in_the_order_of_the_first(texts: list[str]) -> Non
     found = groups((place, None, text) for place, text in enumerate(texts))
     assert sorted(place for group in found for place in group) == list(range(len(texts)))
     assert all(group == sorted(group) for group in found) and found == sorted(found)
-    assert all(is_alike(texts[group[0]], texts[place]) for group in found for place in group)
+    assert all(is_alike(Compared(texts[group[0]]), Compared(texts[place])) for group in found for place in group)
