@@ -26,7 +26,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.util.types import AttributeValue
 
 from conversations.context import snapshots
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.models import ContextSnapshot, Reply, Thread
 from conversations.providers import get_provider, model_of, provider_name
 from conversations.providers.base import Finished, ModelCall, ProviderError, Usage

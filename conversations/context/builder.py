@@ -3,16 +3,16 @@
 import copy
 import json
 import sys
-import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from conversations.context import file_account, prompt_cache, rewriting, token_calibration
-from conversations.context.beside import RecordedBeside, SearchedSource, search_beside
+from conversations.context.beside import RecordedBeside, search_beside
 from conversations.context.budget import Budget, BudgetOrigin, in_tokens
+from conversations.context.built_context import BuildInputs, Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.citations import how_to_cite
 from conversations.context.file_account import PackedFiles, form_of, standing_in
@@ -31,7 +31,6 @@ from conversations.context.fitting import (
     BESIDE_SYSTEM,
     CITING,
     INSTRUCTIONS,
-    MATERIAL,
     ROUND,
     Parts,
     Section,
@@ -42,141 +41,27 @@ from conversations.context.fitting import (
     without_thoughts,
 )
 from conversations.context.known import KnownQuery, complete_known
-from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
-from conversations.context.reads import AsOf, Candidates, HistoryQuery, candidates_of, read_all
+from conversations.context.prompt_cache import CachePrices, CacheState, Lifetime, Previous, lifetime_for
+from conversations.context.reads import AsOf, HistoryQuery, candidates_of, read_all
 from conversations.context.reasons import Reason
-from conversations.context.rendering import render, render_material, sha256
+from conversations.context.rendering import render, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sessions import Session
-from conversations.context.source_problems import Problem
-from conversations.context.sources import MessageQuery, SourceItem, SourceQuery
+from conversations.context.sources import MessageQuery, SourceQuery
 from conversations.context.standing import Known, build_tiers, cut_tiers
+from conversations.context.stopwatch import Stopwatch
 from conversations.context.thinking import OutputAllowance
 from conversations.context.token_estimate import text_of
-from conversations.context.token_factor import PLAIN, Factor
+from conversations.context.token_factor import Factor
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
-from conversations.context.windowing import Turn, TurnRun, account, window
+from conversations.context.windowing import Turn, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
-from conversations.providers import model_catalog, model_of, provider_name
-from conversations.providers.base import OFFLINE, Payload, Provider
+from conversations.providers import model_of
+from conversations.providers.base import OFFLINE, Provider
 from conversations.providers.image_tokens import image_rule
-from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+from conversations.providers.thinking import ThinkingPlan
 
 NOTHING_PREPARED: Mapping[str, Any] = {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Context:
-    """Everything that one model request is given, and the account of what it is not.
-
-    Its parts are counted in estimated tokens, the account and ``budget`` in those of the model, by ``factor``. ``counts`` are
-    the turns that the provider has counted, by position: those that were sent, and those that had no room.
-    """
-
-    purpose: ContextSnapshot.Purpose = ContextSnapshot.Purpose.REPLY
-    provider: str
-    model: str
-    max_tokens: int
-    thinking: ThinkingPlan = NO_THINKING
-    parts: Parts
-    runs: Sequence[TurnRun]
-    files: PackedFiles | None = None
-    turns_loaded: int
-    budget: Budget
-    origin: BudgetOrigin
-    factor: Factor = PLAIN
-    counts: Mapping[int, int] = field(default_factory=dict)
-    fallback_for: str = ""
-    fallback_cause: str = ""
-    items: Sequence[SourceItem] = ()
-    recalled: Sequence[SourceItem] = ()
-    problems: Sequence[Problem] = ()
-    rewriting: Rewriting = rewriting.OFF
-    cache: CachePlan = field(default_factory=CachePlan)
-    payload: Payload
-    timings_ms: Mapping[str, float] = field(default_factory=dict)
-    inputs: "BuildInputs | None" = None
-
-    @property
-    def sections(self) -> list[Section]:
-        """What comes before the turns, in order: definitions of tools and the parts of the system text (C1)."""
-        return self.parts.prefix
-
-    @property
-    def history(self) -> Sequence[Turn]:
-        return self.parts.history
-
-    @property
-    def newest(self) -> Turn:
-        return self.parts.newest
-
-    @property
-    def history_tokens(self) -> int:
-        return self.parts.history_tokens
-
-    @property
-    def total_tokens(self) -> int:
-        if self.purpose.quotes_turns:
-            return self.parts.prefix_tokens + sum(addition.tokens for addition in self.parts.additions)
-        return self.parts.total_tokens
-
-    @property
-    def model_tokens(self) -> int:
-        """What the whole context takes, in tokens of the model as far as they are known before it is asked: the sum of the
-        figures that the snapshot names."""
-        parts = [*self.sections, *self.parts.beside, *self.parts.rounds]
-        turns = (
-            ()
-            if self.purpose.quotes_turns
-            else (self.history_tokens, 0 if self.parts.silent else self.newest.token_count)
-        )
-        in_turns = 0 if self.purpose.quotes_turns else self.parts.file_tokens
-        return sum(map(self.factor.of_estimate, [*(part.tokens for part in parts), *turns, in_turns]))
-
-    @property
-    def whole_budget(self) -> Budget:
-        """With what files take, which have a room of their own."""
-        return self.budget.beside_files(self.files["tokens"] if self.files else 0)
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        """How many turns were left out, by reason."""
-        counts: dict[str, int] = {}
-        for run in self.runs:
-            if not run.included and run.reason is not Reason.RECALLED:
-                counts[run.reason.value] = counts.get(run.reason.value, 0) + run.count
-        return counts
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildInputs:
-    """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
-
-    ``budget`` is in tokens of the model, as ``origin`` says, ``fitting`` in estimated ones, with what the history may take
-    beside all else, and ``read_room`` what the reply may read of files.
-    """
-
-    provider: Provider
-    model: str
-    allowance: OutputAllowance
-    cacheable_from: int | None
-    fitting: Budget
-    budget: Budget
-    origin: BudgetOrigin
-    factor: Factor
-    lifetime: Lifetime
-    candidates: Candidates
-    left_out: Reason
-    before: CacheState
-    previous: Previous | None
-    beside: Mapping[str, SearchedSource]
-    files: ThreadFiles
-    read_room: int
-    problems: Sequence[Problem]
-    rewriting: Rewriting
-    fallback_for: str = ""
-    fallback_cause: str = ""
-    begins_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,23 +86,6 @@ class RecordedInputs:
     """What it said of citing them."""
     counts: Mapping[int, int] | None = None
     """Tokens of turns that its provider had counted, by position."""
-
-
-class Stopwatch:
-    """Milliseconds by step, and in all since it was started."""
-
-    def __init__(self) -> None:
-        self._started = self._lap = time.perf_counter()
-        self._laps: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        """What has been done since the last lap was this."""
-        now = time.perf_counter()
-        self._laps[name] = round(self._laps.get(name, 0) + (now - self._lap) * 1000, 3)
-        self._lap = now
-
-    def laps(self) -> dict[str, float]:
-        return self._laps | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
 
 
 def room_for_files(assistant: Assistant, origin: BudgetOrigin) -> int:
@@ -538,49 +406,6 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         payload=payload,
         timings_ms=watch.laps(),
         inputs=inputs,
-    )
-
-
-def rewriting_context(context: Context, *, assistant: Assistant, provider: Provider) -> Context:
-    """The request that asks a small model for the contextualised query of this context's message (Q1)."""
-    assert context.inputs
-    watch = Stopwatch()
-    turns = rewriting.newest_turns(context.history)
-    snippet = "\n\n".join(tier.text for tier in context.parts.tiers if tier.source.informs_query)
-    material = Section.of(MATERIAL, rewriting.material(turns, snippet, text_of(context.newest.content)))
-    parts = Parts(
-        program=program_section(provider.program()),
-        base=Section.of("base", rewriting.INSTRUCTIONS),
-        history=turns,
-        newest=context.newest,
-        additions=[material],
-    )
-    chosen = assistant.rewriting_model if provider.name == provider_name(assistant) else ""
-    model = chosen or model_catalog.small_model(provider.name, context.model)
-    allowance = OutputAllowance.of_task(
-        provider.describe(model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
-    )
-    return Context(
-        purpose=ContextSnapshot.Purpose.REWRITE,
-        provider=provider.name,
-        model=model,
-        max_tokens=allowance.max_tokens,
-        thinking=allowance.thinking,
-        parts=parts,
-        runs=account(turns, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.inputs.begins_after),
-        turns_loaded=context.turns_loaded,
-        budget=context.budget,
-        origin=context.origin,
-        payload=render_material(
-            provider,
-            model=model,
-            max_tokens=allowance.max_tokens,
-            instructions=parts.base.text,
-            material=material.text,
-            thinking=allowance.thinking,
-            program=parts.program.text if parts.program else "",
-        ),
-        timings_ms=watch.laps(),
     )
 
 

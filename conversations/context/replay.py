@@ -14,7 +14,8 @@ from django.db import models
 from conversations.context import rewriting, snapshots
 from conversations.context.beside import RecordedBeside, SearchedSource
 from conversations.context.budget import in_tokens
-from conversations.context.builder import Context, RecordedInputs, build_context, continue_context
+from conversations.context.builder import RecordedInputs, build_context, continue_context
+from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.contextualised_query import QUERY
 from conversations.context.file_account import PackedFiles

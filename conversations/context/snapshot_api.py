@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from django.db.models import Q
 
 from conversations.context import file_account, snapshots
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.citations import Citation
 from conversations.context.contextualised_query import QUERY
 from conversations.context.file_excerpts import text_in

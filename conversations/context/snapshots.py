@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations.context import budget, snapshot_codec, thinking
 from conversations.context.budget import BudgetOrigin
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.file_account import PackedFiles, files_named, form_of, standing_in
 from conversations.context.file_excerpts import FileOutline
 from conversations.context.file_reads import PictureCounter, read_in_rounds, read_outlines, with_blocks

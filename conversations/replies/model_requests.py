@@ -14,10 +14,12 @@ from django.utils import timezone
 from artifacts.models import Preset
 from artifacts.sources.preset import instruction
 from conversations.context import snapshot_api, snapshots
-from conversations.context.builder import Context, build_context, continue_context, rewriting_context
+from conversations.context.builder import build_context, continue_context
+from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
+from conversations.context.rewriting_request import rewriting_context
 from conversations.context.sessions import Session
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of

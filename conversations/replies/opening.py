@@ -19,7 +19,7 @@ from conversations import threads
 from conversations.accounts import allowances
 from conversations.accounts.limits import by_default
 from conversations.context import snapshots
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.file_reads import named_files, names_of_files
 from conversations.context.sessions import Session

@@ -8,7 +8,7 @@ from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from typing import Any
 
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.file_account import given_parts
 from conversations.context.file_reads import named_files

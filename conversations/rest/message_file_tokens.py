@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 
 from conversations.context.budget import in_tokens
-from conversations.context.builder import Context, picture_counter, room_for_files
+from conversations.context.builder import picture_counter, room_for_files
+from conversations.context.built_context import Context
 from conversations.context.file_excerpts import FileOutline, PartOutline, choose
 from conversations.context.file_reads import PictureCounter
 from conversations.context.token_estimate import estimate_tokens

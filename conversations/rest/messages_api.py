@@ -23,7 +23,7 @@ from rest_framework.response import Response
 
 from conversations import errors, replies, tasks, threads
 from conversations.accounts import allowances
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
 from conversations.errors import (

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:  # log lines ask for it before there are models
-    from conversations.context.builder import Context
+    from conversations.context.built_context import Context
     from conversations.models import ContextSnapshot, Reply, Thread
     from conversations.providers.base import ModelCall, Usage
 

@@ -8,7 +8,8 @@ import psycopg
 from django.db import connection
 
 from conversations.context.budget import Budget
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.reads import HistoryQuery, read_history
 from conversations.context.sessions import Session
 from conversations.context.windowing import Turn

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.files.progress import read_file
 from conversations.models import Assistant, File, Thread, text_blocks
 from conversations.replies.opening import open_turn

@@ -14,7 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.accounts import tokens
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
 from conversations.replies.closing import close

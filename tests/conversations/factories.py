@@ -11,7 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.context import snapshots
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.file_ranking import part_terms
 from conversations.context.sessions import Session
 from conversations.context.token_estimate import estimate_tokens, turn_tokens

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from conversations.context import snapshots, token_calibration
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.comparing import (
     Change,
     Comparison,

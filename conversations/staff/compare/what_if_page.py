@@ -9,7 +9,7 @@ from django import forms
 
 from conversations.context import replay
 from conversations.context.budget import in_tokens
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.fitting import INSTRUCTION
 from conversations.context.replay import (
     MemoryChoice,

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from conversations.context import comparing, snapshot_api, snapshots
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.fitting import SMALLEST_SHARE
 from conversations.context.invariants import broken
 from conversations.context.reasons import Reason

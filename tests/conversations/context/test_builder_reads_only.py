@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.rendering import canonical
 from conversations.context.sessions import Session
 from conversations.context.windowing import Turn

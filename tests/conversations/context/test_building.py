@@ -10,7 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.context import snapshot_api, snapshots
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.rendering import canonical
 from conversations.context.sessions import Session
 from conversations.context.windowing import Turn

@@ -8,7 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
 from conversations.context.source_problems import ProblemKind

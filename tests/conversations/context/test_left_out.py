@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import snapshots
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import FilterArtifact
 from conversations.context.invariants import broken

@@ -14,10 +14,11 @@ from django.utils import timezone
 from artifacts.models import Preset
 from artifacts.sources.artifact_list import ArtifactListSource
 from conversations.context import replay
-from conversations.context.builder import continue_context, rewriting_context
+from conversations.context.builder import continue_context
 from conversations.context.fitting import round_section
 from conversations.context.reasons import Reason
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
+from conversations.context.rewriting_request import rewriting_context
 from conversations.context.tool_sections import ToolTexts
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider

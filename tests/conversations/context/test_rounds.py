@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.context.builder import Context, continue_context
+from conversations.context.builder import continue_context
+from conversations.context.built_context import Context
 from conversations.context.fitting import round_section
 from conversations.context.invariants import check
 from conversations.context.prompt_cache import CacheState

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import prompt_cache, replay, snapshots, token_calibration
 from conversations.context.budget import Budget, in_tokens
-from conversations.context.builder import Context
+from conversations.context.built_context import Context
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import FilterArtifact
 from conversations.context.fitting import history_room, tiers_room

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from conversations import replies
 from conversations.context import snapshot_api
-from conversations.context.builder import Context, build_context
+from conversations.context.builder import build_context
+from conversations.context.built_context import Context
 from conversations.context.citations import NO_CITABLE_FILES
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks

@@ -11,8 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.context import snapshots, token_calibration
-from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
+from conversations.context.rewriting_request import rewriting_context
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply, text_blocks
 from conversations.providers import get_provider
 from conversations.providers.offline import OfflineProvider

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.context import snapshots
-from conversations.context.builder import rewriting_context
 from conversations.context.reasons import Reason
+from conversations.context.rewriting_request import rewriting_context
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
 from conversations.providers.offline import OfflineProvider
 from conversations.staff import display

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import snapshot_api, snapshots
-from conversations.context.builder import continue_context, rewriting_context
+from conversations.context.builder import continue_context
 from conversations.context.fitting import round_section
 from conversations.context.rendering import canonical, round_text
+from conversations.context.rewriting_request import rewriting_context
 from conversations.context.snapshots import NotRebuildable
 from conversations.errors import MemoryNotFound, MessageNotFound, ReplyInProgress
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks

@@ -1,0 +1,142 @@
+"""A context that was built, and what it was built of: values alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conversations.context import rewriting
+from conversations.context.beside import SearchedSource
+from conversations.context.budget import Budget, BudgetOrigin
+from conversations.context.file_account import PackedFiles
+from conversations.context.file_reads import (
+    ThreadFiles,
+)
+from conversations.context.fitting import (
+    Parts,
+    Section,
+)
+from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime, Previous
+from conversations.context.reads import Candidates
+from conversations.context.reasons import Reason
+from conversations.context.rewriting import Rewriting
+from conversations.context.source_problems import Problem
+from conversations.context.sources import SourceItem
+from conversations.context.thinking import OutputAllowance
+from conversations.context.token_factor import PLAIN, Factor
+from conversations.context.windowing import Turn, TurnRun
+from conversations.models import ContextSnapshot
+from conversations.providers.base import Payload, Provider
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Everything that one model request is given, and the account of what it is not.
+
+    Its parts are counted in estimated tokens, the account and ``budget`` in those of the model, by ``factor``. ``counts`` are
+    the turns that the provider has counted, by position: those that were sent, and those that had no room.
+    """
+
+    purpose: ContextSnapshot.Purpose = ContextSnapshot.Purpose.REPLY
+    provider: str
+    model: str
+    max_tokens: int
+    thinking: ThinkingPlan = NO_THINKING
+    parts: Parts
+    runs: Sequence[TurnRun]
+    files: PackedFiles | None = None
+    turns_loaded: int
+    budget: Budget
+    origin: BudgetOrigin
+    factor: Factor = PLAIN
+    counts: Mapping[int, int] = field(default_factory=dict)
+    fallback_for: str = ""
+    fallback_cause: str = ""
+    items: Sequence[SourceItem] = ()
+    recalled: Sequence[SourceItem] = ()
+    problems: Sequence[Problem] = ()
+    rewriting: Rewriting = rewriting.OFF
+    cache: CachePlan = field(default_factory=CachePlan)
+    payload: Payload
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    inputs: "BuildInputs | None" = None
+
+    @property
+    def sections(self) -> list[Section]:
+        """What comes before the turns, in order: definitions of tools and the parts of the system text (C1)."""
+        return self.parts.prefix
+
+    @property
+    def history(self) -> Sequence[Turn]:
+        return self.parts.history
+
+    @property
+    def newest(self) -> Turn:
+        return self.parts.newest
+
+    @property
+    def history_tokens(self) -> int:
+        return self.parts.history_tokens
+
+    @property
+    def total_tokens(self) -> int:
+        if self.purpose.quotes_turns:
+            return self.parts.prefix_tokens + sum(addition.tokens for addition in self.parts.additions)
+        return self.parts.total_tokens
+
+    @property
+    def model_tokens(self) -> int:
+        """What the whole context takes, in tokens of the model as far as they are known before it is asked: the sum of the
+        figures that the snapshot names."""
+        parts = [*self.sections, *self.parts.beside, *self.parts.rounds]
+        turns = (
+            ()
+            if self.purpose.quotes_turns
+            else (self.history_tokens, 0 if self.parts.silent else self.newest.token_count)
+        )
+        in_turns = 0 if self.purpose.quotes_turns else self.parts.file_tokens
+        return sum(map(self.factor.of_estimate, [*(part.tokens for part in parts), *turns, in_turns]))
+
+    @property
+    def whole_budget(self) -> Budget:
+        """With what files take, which have a room of their own."""
+        return self.budget.beside_files(self.files["tokens"] if self.files else 0)
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many turns were left out, by reason."""
+        counts: dict[str, int] = {}
+        for run in self.runs:
+            if not run.included and run.reason is not Reason.RECALLED:
+                counts[run.reason.value] = counts.get(run.reason.value, 0) + run.count
+        return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildInputs:
+    """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
+
+    ``budget`` is in tokens of the model, as ``origin`` says, ``fitting`` in estimated ones, with what the history may take
+    beside all else, and ``read_room`` what the reply may read of files.
+    """
+
+    provider: Provider
+    model: str
+    allowance: OutputAllowance
+    cacheable_from: int | None
+    fitting: Budget
+    budget: Budget
+    origin: BudgetOrigin
+    factor: Factor
+    lifetime: Lifetime
+    candidates: Candidates
+    left_out: Reason
+    before: CacheState
+    previous: Previous | None
+    beside: Mapping[str, SearchedSource]
+    files: ThreadFiles
+    read_room: int
+    problems: Sequence[Problem]
+    rewriting: Rewriting
+    fallback_for: str = ""
+    fallback_cause: str = ""
+    begins_after: int = 0
