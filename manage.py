@@ -12,7 +12,7 @@ from django.core.management import execute_from_command_line
 
 from config.postgres import embedded
 
-WITHOUT_DATABASE = {"collectstatic", "help", "version", "--help", "--version", "-h"}
+WITHOUT_DATABASE = {"collectstatic", "doctor", "help", "version", "--help", "--version", "-h"}
 
 
 def database(command: str) -> AbstractContextManager[object]:

@@ -1,0 +1,255 @@
+"""PostgreSQL: whether it can be used, and what will go wrong with it later."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
+
+from config.doctor.examination import reading
+from config.doctor.findings import Finding, ok, warning, wrong
+from config.postgres.pooled_connection import PooledConnection, keeps_statements
+from config.server.health import NO_CONNECTION, NO_MORE
+from conversations.runtime import lagging
+from conversations.runtime.db import connect, run
+from conversations.runtime.sql_files import read_statements
+from conversations.upkeep import partitions
+
+SQL = read_statements(__file__)
+LEAST_VERSION = 15
+POOL_SECONDS = 4
+SMALL_DRIFT, LARGE_DRIFT = 2.0, 60.0
+OLD_TRANSACTION, VERY_OLD_TRANSACTION = 300.0, 3600.0
+BESIDE_POOL = 3
+"""Connections of a server beside its pool: leases, health, migrations."""
+OF_WORKERS = 4
+"""Of the two workers that a server brings."""
+AHEAD = timedelta(days=1)
+
+
+def look_at_reachable() -> Sequence[Finding]:
+    try:
+        with connect("doctor") as asked:
+            version = asked.info.server_version
+            is_superuser = asked.info.parameter_status("is_superuser") == "on"
+            is_standby = asked.info.parameter_status("in_hot_standby") == "on"
+            place = "the embedded one" if settings.DATABASE_IS_EMBEDDED else f"{asked.info.host}:{asked.info.port}"
+            words = f"PostgreSQL {version // 10_000}.{version % 10_000}, {place}, as {asked.info.user}"
+    except psycopg.OperationalError as error:
+        return [unreachable(str(error))]
+    return reachable(words, version // 10_000, is_superuser=is_superuser, is_standby=is_standby)
+
+
+def unreachable(words: str) -> Finding:
+    if NO_MORE.search(words):
+        return wrong("it gives no more connections", f"{NO_CONNECTION}. docs/operate/connection-limit.md")
+    advice = "Start PostgreSQL, or correct DATABASE_URL: docs/operate/database-down.md."
+    return wrong(f"can't be reached: {' '.join(words.split())}", advice)
+
+
+def reachable(words: str, version: int, *, is_superuser: bool, is_standby: bool) -> list[Finding]:
+    if version < LEAST_VERSION:
+        return [wrong(f"{words}: too old", f"Upgrade it to PostgreSQL {LEAST_VERSION} or newer.")]
+    if is_standby:
+        advice = "Name the primary in DATABASE_URL, or all servers: docs/operate/failover.md."
+        return [wrong(f"{words}: a standby, which takes no writes", advice)]
+    if is_superuser:
+        return [
+            warning(
+                f"{words}: a superuser, who may read the server's files", "Use a role that owns its database alone."
+            )
+        ]
+    return [ok(words)]
+
+
+def look_at_schema() -> Sequence[Finding]:
+    with reading():
+        loader = MigrationLoader(connection)
+    known, applied = set(loader.disk_migrations), set(loader.applied_migrations)
+    apps = {app for app, _ in known}
+    named = [f"{app}.{name}" for app, name in sorted(known - applied - set(loader.replacements))]
+    return schema(named, [f"{app}.{name}" for app, name in sorted(applied - known) if app in apps])
+
+
+def schema(missing: Sequence[str], unknown: Sequence[str]) -> list[Finding]:
+    if unknown:
+        advice = "Run the code that made them, or newer: an older one may write what the newer can't read."
+        return [wrong(f"the database is ahead of this code: {', '.join(unknown[:3])}", advice)]
+    if missing:
+        advice = "Run: python manage.py migrate. `serve` does it at its start."
+        return [wrong(f"{len(missing)} migrations are not applied, the first is {missing[0]}", advice)]
+    return [ok("all migrations are applied; no extensions are needed")]
+
+
+def look_at_rights() -> Sequence[Finding]:
+    with reading():
+        ((may_create, may_make_temporary, foreign),) = run(SQL["rights"])
+    return rights(may_create, may_make_temporary, foreign)
+
+
+def rights(may_create: bool, may_make_temporary: bool, foreign: Sequence[str]) -> list[Finding]:
+    found = []
+    if not may_create:
+        advice = "As a superuser: ALTER DATABASE … OWNER TO openbook, or GRANT CREATE ON SCHEMA public TO openbook."
+        found.append(wrong("the role may make no tables: migrations and partitions fail", advice))
+    if not may_make_temporary:
+        advice = "As a superuser: GRANT TEMPORARY ON DATABASE … TO openbook."
+        found.append(warning("the role may make no temporary tables: restoring and drills need them", advice))
+    if foreign:
+        advice = "As a superuser: REASSIGN OWNED BY … TO openbook, in this database."
+        found.append(wrong(f"tables belong to another role: {', '.join(foreign)}", advice))
+    return found or [ok("the role owns its tables and may make more")]
+
+
+def look_at_encoding() -> Sequence[Finding]:
+    with reading():
+        ((encoding,),) = run(SQL["encoding"])
+    if encoding != "UTF8":
+        advice = "Make the database anew WITH ENCODING 'UTF8' TEMPLATE template0, and bring the data over."
+        return [wrong(f"{encoding}: not every character can be stored", advice)]
+    return [ok(encoding)]
+
+
+def look_at_durability() -> Sequence[Finding]:
+    with reading():
+        return durability(dict(run(SQL["durability"])))
+
+
+def durability(off: Mapping[str, str]) -> list[Finding]:
+    if off:
+        advice = "Switch it on in postgresql.conf, or ALTER ROLE … RESET."
+        return [warning(f"{', '.join(off)} is off: what was acknowledged can be lost in a crash", advice)]
+    return [ok("what is acknowledged is on the disk")]
+
+
+def look_at_clock() -> Sequence[Finding]:
+    with reading():
+        before = time.time()
+        ((theirs,),) = run("SELECT extract(epoch FROM clock_timestamp())::float8")
+        after = time.time()
+    return [drift("the database", (before + after) / 2 - theirs, margin=(after - before) / 2)]
+
+
+def drift(other: str, seconds: float, *, margin: float = 0.0) -> Finding:
+    """``seconds`` that this clock is ahead of the other one, known up to the ``margin``."""
+    size = max(abs(seconds) - margin, 0.0)
+    if size < SMALL_DRIFT:
+        return ok(f"at most {max(abs(seconds) + margin, 0.1):.1f} s from that of {other}")
+    words = f"{size:.0f} s {'ahead of' if seconds > 0 else 'behind'} that of {other}"
+    advice = "Run an NTP client (chrony, systemd-timesyncd) on both: docs/operate/clock.md."
+    return (wrong if size >= LARGE_DRIFT else warning)(words, advice)
+
+
+def look_at_connections(servers: int) -> Sequence[Finding]:
+    with reading():
+        ((server, role, database, used),) = run(SQL["limits"])
+    limit = min(each for each in (server, role, database) if each >= 0)
+    is_pooled = _is_pooled()
+    return [connections(limit, used, settings.OPENBOOK_DATABASE_CONNECTIONS, servers, is_pooled=is_pooled)]
+
+
+def connections(limit: int, used: int, pool: int, servers: int, *, is_pooled: bool) -> Finding:
+    needed = servers * (pool + BESIDE_POOL + OF_WORKERS)
+    words = f"{used} of {limit} are used; {servers} `serve` with pools of {pool} may take {needed}"
+    advice = "Lower OPENBOOK_DATABASE_CONNECTIONS, raise max_connections, or put PgBouncer in between: "
+    advice += "docs/operate/connection-limit.md."
+    if used > limit * 0.9:
+        return wrong(words, advice)
+    if needed > limit and not is_pooled:
+        return warning(words, advice)
+    return ok(f"{words}, by a pooler" if is_pooled else words)
+
+
+def look_at_pooler() -> Sequence[Finding]:
+    options = {"dbname": connection.settings_dict["NAME"], "connect_timeout": POOL_SECONDS, "autocommit": True}
+    with PooledConnection.connect(settings.DATABASE_URL, prepare_threshold=2, **options) as one:
+        ((first,),) = one.execute("SELECT pg_backend_pid()", prepare=False).fetchall()
+        if first == one.info.backend_pid:
+            return [ok("none in between, statements are kept prepared")]
+        return pooler(keeps=keeps_statements(one), has_two=_has_two(one))
+
+
+def _has_two(one: psycopg.Connection) -> bool:
+    """Whether a second transaction gets a connection while a first one runs."""
+    with one.transaction():
+        one.execute("SELECT 1", prepare=False)
+        try:
+            with connect("doctor pool") as other:
+                other.execute("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+    return True
+
+
+def _is_pooled() -> bool:
+    with connect("doctor") as asked:
+        row = asked.execute("SELECT pg_backend_pid()").fetchone()
+        return row != (asked.info.backend_pid,)
+
+
+def pooler(*, keeps: bool, has_two: bool) -> list[Finding]:
+    found = []
+    if not has_two:
+        advice = "Raise default_pool_size: docs/operate/pgbouncer.md."
+        found.append(wrong("gives one connection to all at once: `serve` can't migrate", advice))
+    if not keeps:
+        advice = "Use PgBouncer 1.21 or newer with max_prepared_statements = 200: docs/operate/pgbouncer.md."
+        found.append(warning("keeps no prepared statements: each message costs some milliseconds more", advice))
+    return found or [ok("a pooler in between, which keeps prepared statements")]
+
+
+def look_at_partitions() -> Sequence[Finding]:
+    found: list[Finding] = []
+    for table in partitions.TABLES:
+        with reading():
+            made = partitions.partitions(table)
+            in_rest = bool(run(f"SELECT 1 FROM {table.rest} LIMIT 1"))  # noqa: S608
+        found += partition(table.name, made[-1].until if made else None, timezone.now(), in_rest=in_rest)
+    return found or [ok("made ahead for all tables that grow")]
+
+
+def partition(table: str, until: datetime | None, now: datetime, *, in_rest: bool) -> list[Finding]:
+    """``until``: the end of the newest one."""
+    advice = "See that a worker runs, which makes them: docs/operate/partition-missing.md."
+    if until is None or until <= now:
+        return [wrong(f"{table} has none for now; rows go to {table}_rest", advice)]
+    if until <= now + AHEAD:
+        return [warning(f"{table} has them until {until.astimezone(UTC):%Y-%m-%d %H:%M} only", advice)]
+    if in_rest:
+        return [warning(f"rows of {table} lie in {table}_rest", advice)]
+    return []
+
+
+def look_at_transactions() -> Sequence[Finding]:
+    with reading():
+        ((oldest, prepared),) = run(SQL["oldest_transaction"])
+        slots = run(SQL["lost_slots"])
+    return transactions(oldest, prepared, [f"{name} ({size})" for name, size in slots])
+
+
+def transactions(oldest: float, prepared: float, slots: Sequence[str]) -> list[Finding]:
+    """Ages in seconds; ``slots`` of replicas that are gone, with what is kept for them."""
+    found = []
+    age, what = max((oldest, "transaction"), (prepared, "prepared transaction"))
+    if age >= OLD_TRANSACTION:
+        judged = wrong if age >= VERY_OLD_TRANSACTION else warning
+        advice = "End it: docs/operate/oldest-transaction.md."
+        found.append(judged(f"the oldest {what} is {age / 60:.0f} minutes old: nothing is vacuumed", advice))
+    if slots:
+        advice = "Drop the slot of a replica that is gone: docs/operate/disk-full.md."
+        found.append(wrong(f"the log is kept for a replica that is away: {', '.join(slots)}", advice))
+    return found or [ok(f"the oldest is {oldest:.0f} s old")]
+
+
+def look_at_replica() -> Sequence[Finding]:
+    if not settings.OPENBOOK_REPLICA_URL:
+        return []
+    lagging.watch.forget()
+    lagging.watch.looked_at = -lagging.AWAY_SECONDS
+    lag = lagging.watch.usable_lag()
+    told = lagging.watch.told()
+    return [warning(told, "docs/operate/replica-lag.md") if lag is None else ok(told)]

@@ -1,0 +1,165 @@
+"""This machine: Python, who the process is, folders and disks, time zones, static files."""
+
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import django
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.files.storage import storages
+
+from config.doctor.findings import Finding, ok, warning, wrong
+
+LEAST_PYTHON = (3, 12)
+MEBIBYTE = 2**20
+LEAST_FREE, FEW_FREE = 256 * MEBIBYTE, 2048 * MEBIBYTE
+LEAST_FREE_FILES = 1_000
+ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata")
+"""Of each part of the tables that systems split off."""
+
+
+def look_at_versions() -> Sequence[Finding]:
+    return versions(tuple(map(int, platform.python_version_tuple()[:2])))
+
+
+def versions(python: tuple[int, ...]) -> list[Finding]:
+    words = f"Python {platform.python_version()}, Django {django.__version__}, psycopg {version('psycopg')}"
+    if python < LEAST_PYTHON:
+        advice = f"Install Python {'.'.join(map(str, LEAST_PYTHON))} or newer, and make .venv anew."
+        return [wrong(f"{words}: this Python is too old", advice)]
+    return [ok(words)]
+
+
+def look_at_process() -> Sequence[Finding]:
+    is_read_only = not os.access(settings.BASE_DIR, os.W_OK)
+    code = "can't write to its own code" if is_read_only else "could write to its own code"
+    if os.geteuid() == 0:
+        advice = "Run it as a user of its own, as deploy/ does."
+        return [warning("runs as root: whoever breaks out of it owns the machine", advice)]
+    return [ok(f"runs as user {os.geteuid()}, which {code}")]
+
+
+def look_at_time_zones() -> Sequence[Finding]:
+    missing = [name for name in ZONES if not is_zone(name)]
+    if missing:
+        advice = "Install the system's package tzdata, or `pip install tzdata`."
+        return [wrong(f"{', '.join(missing)} is not known here: people's days begin at the wrong hour", advice)]
+    return [ok(f"the zones of people are known; the server works in {settings.TIME_ZONE}")]
+
+
+def is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except ZoneInfoNotFoundError:
+        return False
+    return True
+
+
+def look_at_static_files() -> Sequence[Finding]:
+    root = Path(settings.STATIC_ROOT)
+    collect = "python manage.py collectstatic --noinput"
+    if settings.DEBUG:
+        return [ok("from source, as DEBUG is on")]
+    sources = [found for finder in finders.get_finders() for found in finder.list([])]
+    stale = sum(
+        size(root / (getattr(storage, "prefix", None) or "") / path) != storage.size(path) for path, storage in sources
+    )
+    if stale == len(sources):
+        return [wrong(f"{root} holds none: pages have neither styles nor scripts", f"Run: {collect}")]
+    if stale:
+        return [wrong(f"{stale} of {len(sources)} in {root} are missing or of another version", f"Run: {collect}")]
+    return [ok(f"{len(sources)} collected in {root}")]
+
+
+def size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else -1
+
+
+def look_at_data_folder() -> Sequence[Finding]:
+    return list(folder(settings.LOCAL_DIR, "OPENBOOK_DATA_DIR"))
+
+
+def look_at_uploads_folder() -> Sequence[Finding]:
+    place = Path(tempfile.gettempdir())
+    found = list(folder(place, "TMPDIR", is_shared=True))
+    wanted = settings.OPENBOOK_MAX_UPLOADS_MB * 2 * MEBIBYTE
+    if found[-1].status == "ok" and (free := free_bytes(place)) < wanted:
+        advice = "Set TMPDIR to a larger disk, or lower OPENBOOK_MAX_UPLOADS_MB."
+        return [warning(f"{place} has {megabytes(free)} free, uploads may take {megabytes(wanted)}", advice)]
+    return found
+
+
+def look_at_files() -> Sequence[Finding]:
+    if settings.OPENBOOK_FILES_S3_BUCKET:
+        return bucket(settings.OPENBOOK_FILES_S3_BUCKET)
+    return list(folder(settings.OPENBOOK_FILES_DIR, "OPENBOOK_FILES_DIR"))
+
+
+def bucket(name: str) -> list[Finding]:
+    try:
+        storages["files"].exists("openbook-doctor")
+    except Exception as error:  # which of them there are depends on the storage
+        lines = str(error).splitlines() or [type(error).__name__]
+        advice = "Correct OPENBOOK_FILES_S3_ENDPOINT, _REGION, _KEY or _SECRET, or the rights of the key."
+        return [wrong(f"the bucket {name} can't be read: {lines[0]}", advice)]
+    return [ok(f"the bucket {name} answers")]
+
+
+def folder(path: Path, setting: str, *, is_shared: bool = False) -> Iterator[Finding]:
+    """Whether this process can write there, whether others can read it, and how much room is left."""
+    place = nearest(path)
+    if (problem := write_problem(place)) and not path.exists():
+        yield wrong(f"{path} can't be made: {problem}", f"Make it, for user {os.geteuid()} alone, or change {setting}.")
+        return
+    if problem:
+        advice = f"chown it to user {os.geteuid()} (it is {place.stat().st_uid}'s), or change {setting}."
+        yield wrong(f"{path} can't be written: {problem}", advice)
+        return
+    if path.exists() and not is_shared and path.stat().st_mode & 0o022:
+        yield wrong(f"others may write to {path}", f"chmod go-w {path}")
+        return
+    status = os.statvfs(place)
+    yield room(path, status.f_bavail * status.f_frsize, status.f_favail if status.f_files else None)
+
+
+def room(path: Path, free: int, free_files: int | None) -> Finding:
+    """``free`` in bytes; ``free_files``: inodes, ``None`` where the file system does not count them."""
+    words = f"{path} can be written, {megabytes(free)} free"
+    if free_files is not None and free_files < LEAST_FREE_FILES:
+        return wrong(
+            f"{words}, but only {free_files} more files", "Remove files, or make the file system with more inodes."
+        )
+    if free < LEAST_FREE:
+        return wrong(words, "Make room now: docs/operate/disk-full.md.")
+    if free < FEW_FREE:
+        return warning(words, "Make room soon: docs/operate/disk-full.md.")
+    return ok(words)
+
+
+def write_problem(folder: Path) -> str:
+    """By writing a file, as rights alone don't tell of a file system that is full or read-only."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"0" * 4096)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return ""
+
+
+def nearest(path: Path) -> Path:
+    """The folder itself, or the one above that it would be made in."""
+    return next(each for each in (path, *path.parents) if each.is_dir())
+
+
+def free_bytes(path: Path) -> int:
+    status = os.statvfs(path)
+    return status.f_bavail * status.f_frsize
+
+
+def megabytes(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count // MEBIBYTE} MiB"
