@@ -240,8 +240,13 @@ class ReaderTooSlow(OpenbookError):
 
 
 class Unavailable(OpenbookError):
+    """The connection may have been lost while PostgreSQL committed: whether anything was stored is not known then."""
+
     type, code, status = "unavailable", "unavailable", 503
-    message = "The server can't reach its database. Nothing was stored; try again in a moment."
+    message = (
+        "The server can't reach its database. What you sent may have been stored or not. Try again in a moment: "
+        "with the same `client_message_id` a message is stored once."
+    )
 
 
 def error_object(

@@ -32,7 +32,7 @@ class CollectedSpan:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A point of a metric: of a histogram the sum, count and bounds, of a counter the sum."""
+    """A point of a metric: of a histogram the sum, count and bounds, of a counter the sum, of a gauge the value."""
 
     values: Values
     sum: float
@@ -79,6 +79,9 @@ class Collector:
             for measured in ExportMetricsServiceRequest.FromString(body).resource_metrics:
                 for metric in (metric for scope in measured.scope_metrics for metric in scope.metrics):
                     self.points[metric.name] = [
+                        Point(values=plain(point.attributes), sum=point.as_double or point.as_int)
+                        for point in [*metric.sum.data_points, *metric.gauge.data_points]
+                    ] + [
                         Point(
                             values=plain(point.attributes),
                             sum=point.sum,
@@ -86,7 +89,7 @@ class Collector:
                             bounds=tuple(point.explicit_bounds),
                         )
                         for point in metric.histogram.data_points
-                    ] + [Point(values=plain(point.attributes), sum=point.as_int) for point in metric.sum.data_points]
+                    ]
         else:
             raise AssertionError(f"nobody collects at {path}")
 

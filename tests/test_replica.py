@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from tests.clients import Json, ServerClient
+from tests.collector import Collector
 from tests.failover import Pair, replicated
 from tests.processes import ServerProcess, server
 from tests.test_processes import PASSWORD
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.timeout(300)
 LOCKED = "SELECT 1 FROM pg_locks WHERE relation = 'memory_indexedpassage'::regclass AND granted"
 WAITS = "SELECT 1 FROM pg_locks WHERE relation = 'memory_indexedpassage'::regclass AND NOT granted"
 HEADER = "Openbook-Replica-Lag"
+LAG, FALLBACKS = "openbook.replica.lag", "openbook.replica.fallbacks"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Installation:
     pair: Pair
     process: ServerProcess
     client: ServerClient
+    collector: Collector
+
+    def fallbacks(self) -> dict[str, float]:
+        """Reads that the primary answered instead, by reason, as the collector was told."""
+        return {str(each.values["reason"]): each.sum for each in self.collector.points.get(FALLBACKS, [])}
 
     def get(self, path: str) -> tuple[Json, str | None]:
         """The answer, and how old it may be as its header says."""
@@ -52,13 +59,15 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def installation() -> Iterator[Installation]:
-    with replicated() as pair:
+    with replicated() as pair, Collector() as collector:
         pair.primary.set("synchronous_standby_names", "")  # or commits would wait for one that is stopped
         replica = {"OPENBOOK_REPLICA_URL": pair.standby_url, "OPENBOOK_REPLICA_LAG_SECONDS": "2"}
-        with server(pair.url, DJANGO_SUPERUSER_PASSWORD=PASSWORD, **replica) as running:
+        telling = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_METRIC_EXPORT_INTERVAL": "500"}
+        alone = {"OPENBOOK_WORKER": "off", "DJANGO_SUPERUSER_PASSWORD": PASSWORD}  # a worker has figures of its own
+        with server(pair.url, **alone, **replica, **telling) as running:
             client = ServerClient.signed_in(running.url, password=PASSWORD)
             client.call("POST", "threads/", {"title": "Moving to Porto"})
-            yield Installation(pair, running, client)
+            yield Installation(pair, running, client, collector)
 
 
 def test_search_and_export_are_read_from_the_standby_and_say_how_old_they_may_be(installation: Installation) -> None:
@@ -102,6 +111,8 @@ def test_a_standby_that_lags_or_is_away_is_not_read(installation: Installation) 
     until(lambda: installation.found("Tram")[1] is not None)
     assert installation.found("Tram")[0] == ["Tram tickets"]
     assert "the replica is read again" in installation.process.output
+    until(lambda: installation.fallbacks().get("lag", 0) >= 1)
+    until(lambda: installation.collector.points[LAG][0].sum < 2)
     installation.pair.standby.kill()
     assert installation.found("Porto") == (["Moving to Porto"], None)
     installation.pair.standby.start()
@@ -123,3 +134,4 @@ def test_a_read_that_the_standby_cancels_is_done_again_on_the_primary(installati
         locking.rollback()
         assert reading.result() == (["Moving to Porto"], None)
     assert '"cause": "SerializationFailure"' in installation.process.output
+    until(lambda: installation.fallbacks().get("failed", 0) >= 1)

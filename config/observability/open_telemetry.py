@@ -6,7 +6,7 @@ tool, nor what an error says is among the attributes.
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from contextvars import Token
 from typing import NamedTuple, Self
@@ -15,7 +15,7 @@ from opentelemetry.context import Context as Where
 from opentelemetry.context import attach, detach
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.metrics import Histogram, Meter
+from opentelemetry.metrics import CallbackOptions, Histogram, Meter, Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
@@ -30,6 +30,7 @@ from conversations.context.built_context import Context
 from conversations.models import ContextSnapshot, Reply, Thread
 from conversations.providers import get_provider, model_of, provider_name
 from conversations.providers.base import Finished, ModelCall, ProviderError, Usage
+from conversations.runtime import lagging
 from conversations.runtime.interruption import Stopped
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.telemetry import ReplyStep, TelemetryListener, TelemetryStep
@@ -189,6 +190,12 @@ class SpanListener(TelemetryListener):
         self.left_out = meter.create_counter(
             "openbook.context.left_out", "{turn}", "Turns that model requests were not given, by reason."
         )
+        meter.create_observable_gauge(
+            "openbook.replica.lag", [_replica_lag], "s", "How far the replica was behind when it was last asked."
+        )
+        meter.create_observable_counter(
+            "openbook.replica.fallbacks", [_replica_fallbacks], "{read}", "Reads that the primary answered, by reason."
+        )
 
     def carried_on(self, headers: Mapping[str, str]) -> TelemetryStep:
         named = {name: headers[name] for name in PROPAGATOR.fields if name in headers}
@@ -245,6 +252,17 @@ class SpanListener(TelemetryListener):
         return StartedSpan(
             self._tracer.start_span(name, kind=kind, attributes={**values, **known}, start_time=now), now
         )
+
+
+def _replica_lag(_: CallbackOptions) -> Iterator[Observation]:
+    """Nothing where there is none, or it is away."""
+    if lagging.watch.lag is not None:
+        yield Observation(lagging.watch.lag)
+
+
+def _replica_fallbacks(_: CallbackOptions) -> Iterator[Observation]:
+    for reason, reads in dict(lagging.watch.fallbacks).items():
+        yield Observation(reads, {"reason": reason})
 
 
 def ids(*, thread: object, reply: object | None) -> dict[str, str]:

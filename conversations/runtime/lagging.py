@@ -6,6 +6,7 @@ For search, inspection and export. Never for what decides: who somebody is, what
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -63,6 +64,8 @@ class ReplicaWatch:
     lag: float | None = None
     looked_at: float = -AWAY_SECONDS
     was_read: bool = True
+    fallbacks: Counter[str] = field(default_factory=Counter)
+    """Reads that the primary answered instead, by reason: ``lag``, it lagged or was away; ``failed``, it failed amid."""
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def usable_lag(self) -> float | None:
@@ -94,6 +97,10 @@ class ReplicaWatch:
             return f"The replica is read for lists, maps, search and export; it is at most {lag:.1f} s behind."
         why = "away" if self.lag is None else f"{self.lag:.1f} s behind"
         return f"The replica is not read: it is {why}. The primary is read instead."
+
+    def fell_back(self, reason: str) -> None:
+        if REPLICA in connections.settings:
+            self.fallbacks[reason] += 1
 
     def forget(self) -> None:
         """It failed just now."""
@@ -130,6 +137,7 @@ def read_lagging[**P, R](read: Callable[P, R]) -> Callable[P, R]:
     def reading(*args: P.args, **kwargs: P.kwargs) -> R:
         lag = watch.usable_lag()
         if lag is None:
+            watch.fell_back("lag")
             return read(*args, **kwargs)
         token = _lag.set(lag)
         try:
@@ -138,6 +146,7 @@ def read_lagging[**P, R](read: Callable[P, R]) -> Callable[P, R]:
             log.warning(
                 "a read of the replica failed; the primary is asked", extra={"cause": type(error.__cause__).__name__}
             )
+            watch.fell_back("failed")
             if not connections[REPLICA].is_usable():
                 watch.forget()
         finally:

@@ -111,6 +111,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await self._answer(error, frame)
             except Exception as error:  # whatever it is, the person is told and the socket stays open
                 if is_away(error):
+                    log.warning("database unreachable for a frame", exc_info=True)
                     await self._answer(errors.Unavailable(), frame)
                     return
                 log.exception("frame failed")

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -13,6 +15,7 @@ from tests.model_scripts import Gate, text
 from tests.model_server import ModelServer
 from tests.processes import ServerProcess, started
 from tests.services import free_port
+from tests.waiting import until
 
 AWAY = "The server can't be reached. Keep writing"
 
@@ -52,6 +55,26 @@ def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
             expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
             assert chat.said() == ["Tell me", "A whole answer."]
         chat.problems.clear()  # the browser itself reports the connections that it could not make
+
+
+def test_what_the_database_was_away_for_goes_again_and_is_there_once(
+    reader: Reader, serve: Serve, model: ModelServer, browser_database: str
+) -> None:
+    name = urlsplit(browser_database).path[1:]
+    with serve() as running, reader(running.url.rstrip("/")) as chat:
+        chat.send("Hello")
+        expect(chat.replies).to_have_count(1)
+        with psycopg.connect(browser_database, dbname="postgres", autocommit=True) as administration:
+            administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+            administration.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+            chat.send("Are you there?")
+            try:
+                until(lambda: "database unreachable for a frame" in running.output)
+            finally:
+                administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+        expect(chat.replies).to_have_count(2)
+        assert chat.said()[::2] == ["Hello", "Are you there?"]
+        chat.problems.clear()
 
 
 def test_a_page_goes_from_a_server_that_is_drained_to_the_next_in_mid_reply(

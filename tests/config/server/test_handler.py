@@ -20,7 +20,9 @@ from tests.asgi_server import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-EACH_TIME = re.compile(r"[0-9a-f]{32}|nonce-[^']+|csrftoken=\w+|value=\"\w{64}\"|nonce=\"[^\"]+\"")
+EACH_TIME = re.compile(
+    r"[0-9a-f]{32}|nonce-[^']+|csrftoken=\w+|value=\"\w{64}\"|nonce=\"[^\"]+\"|\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT"
+)
 CALLS = [
     ("GET", "/", {}),
     ("GET", "/accounts/login/", {}),

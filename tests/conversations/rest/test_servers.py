@@ -211,7 +211,8 @@ def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
                 {
                     "type": "unavailable",
                     "code": "unavailable",
-                    "message": "The server can't reach its database. Nothing was stored; try again in a moment.",
+                    "message": "The server can't reach its database. What you sent may have been stored or not. Try again in "
+                    "a moment: with the same `client_message_id` a message is stored once.",
                     "details": {},
                 },
             )

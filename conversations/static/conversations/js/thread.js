@@ -8,6 +8,7 @@ import { ThreadSocket } from "./socket.js";
 
 const PAGE = 40;
 const FAR = 200;
+const AWAY = 2000; // milliseconds until a message goes again that the database was away for
 const ACCESS_LOST = new Set(["not_authenticated", "thread_not_found", "not_found"]);
 const ENDINGS = new Set(["reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"]);
 
@@ -318,6 +319,11 @@ export class OpenThread {
     if (this.workbench.refused(id)) return this.on.onError(message);
     if (id && code === "reply_in_progress") {
       this.sending.postponed(id); // the end of that reply sends it
+      return undefined;
+    }
+    if (id && code === "unavailable") {
+      this.sending.postponed(id); // it may have been stored: it goes again under the same id
+      setTimeout(() => this.#pump(), AWAY);
       return undefined;
     }
     const refused = id && this.sending.refused(id);
