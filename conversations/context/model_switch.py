@@ -4,6 +4,7 @@ what a model can take is as it is known today."""
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from conversations.context import snapshots
 from conversations.context.fitting import TOOLS
@@ -39,18 +40,24 @@ def switch_before(snapshot: ContextSnapshot) -> ModelSwitch | None:
     """``None`` where the request before went to the same model, or there is none."""
     if snapshot.quotes_turns or not snapshot.thread_id:
         return None
-    rows = run(
-        BEFORE,
-        user=snapshot.user_id,
-        thread=snapshot.thread_id,
-        since=lowest_since(snapshot.thread_id),
-        until=ids_near(snapshot.id)[1],
-        at=snapshot.created_at,
-        reply=snapshot.reply_id,
-    )
+    nearest, until = ids_near(snapshot.id)
+    # Most often it was made within days; only else all months of the thread are looked into.
+    rows = _before(snapshot, nearest, until) or _before(snapshot, lowest_since(snapshot.thread_id), until)
     if not rows or rows[0][1:] == (snapshot.provider, snapshot.model):
         return None
     return switch_between(ContextSnapshot.objects.get(user=snapshot.user_id, id=rows[0][0]), snapshot)
+
+
+def _before(snapshot: ContextSnapshot, since: uuid.UUID, until: uuid.UUID) -> list[Any]:
+    return run(
+        BEFORE,
+        user=snapshot.user_id,
+        thread=snapshot.thread_id,
+        since=since,
+        until=until,
+        at=snapshot.created_at,
+        reply=snapshot.reply_id,
+    )
 
 
 def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwitch | None:
