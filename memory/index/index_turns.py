@@ -32,13 +32,14 @@ def catch_up(user_id: int, *, recount: bool = False) -> None:
     """Index what is stored of the user and not indexed yet, and count the words anew where that is due, or ``recount``: what
     came at once may have brought speakers of its own."""
     until = timezone.now() - LATE
-    while turns := _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH):
-        word_index.store(user_id, turns)
-        if len(turns) < BATCH:
-            break
-    if word_index.caught_up(user_id, until) or recount:
+    is_last = is_due = False
+    while not is_last:
+        turns = _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH)
+        is_last = len(turns) < BATCH
+        is_due = word_index.store_batch(user_id, turns, until=until if is_last else None)
+    if is_due or recount:
         word_index.count_words(user_id, list(Thread.objects.filter(user_id=user_id).values_list("id", flat=True)))
-        word_index.caught_up(user_id, until)  # the first count made the row
+        word_index.store_batch(user_id, [], until=until)  # the first count made the row
 
 
 def catch_up_if_possible(user_id: int) -> None:

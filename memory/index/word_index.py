@@ -103,10 +103,20 @@ def mentioned_day_term(user_id: int, day: date) -> int:
 def store(user_id: int, turns: Iterable[SaidTurn]) -> None:
     """Index turns of a user. To do so again changes nothing."""
     for batch in batched(turns, BATCH):
-        # One order, so that nobody waits crosswise.
-        in_order = sorted(batch, key=lambda turn: (str(turn.thread), turn.depth))
-        rows = [row for turn in in_order for row in rows_of(user_id, turn)]
-        run(SQL["store"], user=user_id, rows=Jsonb(rows, dumps=_dumps))
+        store_batch(user_id, batch)
+
+
+def store_batch(user_id: int, turns: Sequence[SaidTurn], *, until: datetime | None = None) -> bool:
+    """The same for some hundred turns, in one statement. ``until``: with these, all that was stored by then is indexed.
+
+    Returns whether the words are due to be counted: there are a quarter more turns than when they were, or they never were,
+    and there is no row to note it in.
+    """
+    # One order, so that nobody waits crosswise.
+    in_order = sorted(turns, key=lambda turn: (str(turn.thread), turn.depth))
+    passages = [row for turn in in_order for row in rows_of(user_id, turn)]
+    rows = run(SQL["store"], user=user_id, rows=Jsonb(passages, dumps=_dumps), until=until)
+    return not rows or rows[0][0]
 
 
 def count_words(user_id: int, threads: Sequence[uuid.UUID]) -> None:
@@ -120,13 +130,6 @@ def count_words(user_id: int, threads: Sequence[uuid.UUID]) -> None:
         names=NAMES,
         roles=[term(user_id, role("user")), term(user_id, role("assistant"))],
     )
-
-
-def caught_up(user_id: int, until: datetime) -> bool:
-    """Note that all that was stored by then is indexed. Returns whether the words are due to be counted: there are a quarter
-    more turns than when they were, or they never were, and there is no row to note it in."""
-    rows = run(SQL["caught_up"], user=user_id, until=until)
-    return not rows or rows[0][0]
 
 
 def forget_counts(user_id: int) -> None:

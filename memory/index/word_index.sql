@@ -24,9 +24,11 @@ WITH new AS MATERIALIZED (
       AND old.position < turn.position
 )
 UPDATE memory_vocabulary AS vocabulary
-SET turns = vocabulary.turns + added.turns, length = vocabulary.length + added.length
-FROM (SELECT user_id, count(*) AS turns, sum(length) AS length FROM stored GROUP BY user_id) AS added
-WHERE vocabulary.user_id = %(user)s AND vocabulary.user_id = added.user_id
+SET turns = vocabulary.turns + added.turns, length = vocabulary.length + added.length,
+    indexed_until = coalesce(%(until)s::timestamptz, vocabulary.indexed_until)
+FROM (SELECT count(*) AS turns, coalesce(sum(length), 0) AS length FROM stored) AS added
+WHERE vocabulary.user_id = %(user)s AND (added.turns > 0 OR %(until)s::timestamptz IS NOT NULL)
+RETURNING vocabulary.turns > vocabulary.counted_turns * 5 / 4 + 20
 
 -- name: count
 WITH every AS MATERIALIZED (
@@ -58,7 +60,3 @@ FROM every
 ON CONFLICT (user_id) DO UPDATE
 SET turns = excluded.turns, length = excluded.length, counted_turns = excluded.counted_turns,
     common = excluded.common, shares = excluded.shares, names = excluded.names
-
--- name: caught_up
-UPDATE memory_vocabulary SET indexed_until = %(until)s WHERE user_id = %(user)s
-RETURNING turns > counted_turns * 5 / 4 + 20
