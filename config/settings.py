@@ -220,6 +220,11 @@ STORAGES: dict[str, Any] = {
     else folder_storage(OPENBOOK_FILES_DIR / "kept"),
 }
 
+# For `manage.py backup`: with a key, what it writes is encrypted
+OPENBOOK_BACKUP_KEY = env_secret("OPENBOOK_BACKUP_KEY")
+# What was forgotten, by salted digests: outside of every backup, and shared by all hosts
+OPENBOOK_ERASURE_LEDGER = Path(env("OPENBOOK_ERASURE_LEDGER") or LOCAL_DIR / "erasures").absolute()
+
 # What can stand in a request beside its turns, in the order in which it is sent: a file each.
 CONTEXT_SOURCES = [
     "memory.sources.facts.FactSource",

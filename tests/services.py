@@ -36,6 +36,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     early_config.add_cleanup(stack.close)
     files = stack.enter_context(TemporaryDirectory(prefix="openbook-files-", ignore_cleanup_errors=True))
     os.environ["OPENBOOK_FILES_DIR"] = files
+    os.environ["OPENBOOK_ERASURE_LEDGER"] = f"{files}/erasures"
     if SERVER not in os.environ:
         os.environ[SERVER] = stack.enter_context(postgres())  # the processes of a run share it
         stack.callback(os.environ.pop, SERVER)

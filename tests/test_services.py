@@ -24,5 +24,5 @@ def test_chromium_is_there(chromium_path: str) -> None:
 
 def test_nothing_of_the_developers_environment_is_left() -> None:
     left = {name: value for name, value in os.environ.items() if FOREIGN.fullmatch(name)}
-    assert left.keys() == {"DATABASE_URL", "OPENBOOK_FILES_DIR", "OPENBOOK_PROVIDER"}
+    assert left.keys() == {"DATABASE_URL", "OPENBOOK_ERASURE_LEDGER", "OPENBOOK_FILES_DIR", "OPENBOOK_PROVIDER"}
     assert left["OPENBOOK_PROVIDER"] == "offline"

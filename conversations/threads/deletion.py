@@ -18,6 +18,7 @@ from conversations import threads
 from conversations.context.file_reads import names_of_files
 from conversations.context.turn_groups import FILE
 from conversations.errors import ReplyInProgress
+from conversations.keep import ledger
 from conversations.models import ApiToken, File, Message, Reply, Thread, TokenCount
 from conversations.models.deletion_guard import allow_deletion
 from memory import forgetting
@@ -48,6 +49,7 @@ def delete_thread(thread: Thread) -> None:
                 "delete.",
                 thread=str(running.thread_id),
             )
+        ledger.note(ledger.Kind.THREAD, thread_id)
         forgetting.blank(thread.user, rows)
         thread.delete()
         forget_counts(thread.user_id)
@@ -59,11 +61,14 @@ def delete_file(file: File) -> None:
 
     Raises ``ReplyInProgress`` while a reply of the person's is running, unless the file is in no message yet.
     """
-    if File.objects.filter(id=file.id, thread=None).delete()[0]:
-        return
+    with transaction.atomic():
+        if File.objects.filter(id=file.id, thread=None).delete()[0]:
+            ledger.note(ledger.Kind.FILE, file.id)
+            return
     with allow_deletion():
         forgetting.hold_off(file.user_id)
         forgetting.refuse_while_running(file.user_id, "delete")
+        ledger.note(ledger.Kind.FILE, file.id)
         rows = forgetting.left_by_file(file)
         forgetting.blank(file.user, rows)
         file.delete()
@@ -88,6 +93,7 @@ def clear_thread(thread: Thread) -> Clearing:
         rows = forgetting.cleared_from(thread)
         done = _clearing(thread, rows)
         if done.messages:
+            ledger.note(ledger.Kind.CLEARED, thread.id, through=thread.last_position)
             forgetting.blank(thread.user, rows)
             _empty(thread, keeps_title=not done.titles)
     log.info("thread cleared", extra={"thread_id": str(thread.id), **asdict(done)})
@@ -100,6 +106,7 @@ def delete_user(user: User) -> None:
         threads = Thread.objects.select_for_update().filter(user=user)
         if Reply.objects.filter(thread__in=list(threads), status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
+        ledger.note(ledger.Kind.ACCOUNT, ledger.account_id(user))
         threads.delete()
         _forget_name(user)
         user.delete()

@@ -134,6 +134,23 @@ def make_ahead(now: datetime) -> None:
             run(f"ANALYZE {table.name}")  # of the whole; autovacuum looks at each partition alone
 
 
+def make_as_recorded(table: PartitionedTable, recorded: list[Partition]) -> None:
+    """Of an empty table: exactly these, the oldest first, in the place of those that it has. Within a transaction."""
+    if not recorded:
+        return
+    first, *later = recorded
+    for existing in partitions(table):
+        if existing.name == table.first:
+            run(f"ALTER TABLE {table.name} DETACH PARTITION {table.first}")
+        else:
+            run(f"DROP TABLE {existing.name}")
+    until = lowest_uuid7(first.until)
+    run(f"ALTER TABLE {table.name} ATTACH PARTITION {table.first} FOR VALUES FROM (MINVALUE) TO ('{until}')")
+    for each in later:
+        if not _make(table, each):
+            raise OperationalError(f"{table.name} is in use")
+
+
 def drop_events(now: datetime) -> None:
     """Drop the days whose replies have all ended long enough ago, and such replies' events that are of no day."""
     before = now - timedelta(minutes=settings.OPENBOOK_EVENT_MINUTES)

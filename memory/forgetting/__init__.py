@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from conversations import threads
 from conversations.accounts import allowances
 from conversations.errors import MemoryNotFound, ReplyInProgress
+from conversations.keep import ledger
 from conversations.models import Reply, Thread
 from conversations.models.deletion_guard import allow_deletion
 from memory.forgetting.blanking import FORGOTTEN, blank, blank_all
@@ -87,6 +88,7 @@ def _forget(user: User, target: ForgetTarget) -> Forgetting:
     with allow_deletion():
         hold_off(user.pk)
         refuse_while_running(user.pk, "forget")
+        _note(user, target)
         rows = find(user, target)
         blank(user, rows)
         if target.everything:
@@ -94,6 +96,15 @@ def _forget(user: User, target: ForgetTarget) -> Forgetting:
     done = rows.summary()
     log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})
     return done
+
+
+def _note(user: User, target: ForgetTarget) -> None:
+    for memory in target.memories:
+        ledger.note(ledger.Kind.MEMORY, memory)
+    for turn in target.turns:
+        ledger.note(ledger.Kind.TURN, turn)
+    if target.everything:
+        ledger.note(ledger.Kind.EVERYTHING, ledger.account_id(user))
 
 
 def hold_off(user_id: int) -> None:

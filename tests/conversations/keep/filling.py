@@ -1,0 +1,88 @@
+"""`python -m tests.conversations.keep.filling fill|tell|add|forget`, on the installation that the environment names."""
+
+import json
+import os
+import sys
+from hashlib import sha256
+
+WORDS = ("Quokka", "Axolotl", "Pangolin")
+
+
+def main(action: str) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.server_settings")
+    import django  # noqa: PLC0415
+
+    django.setup()
+    print(json.dumps({"fill": fill, "tell": tell, "add": add, "forget": forget}[action]()))  # noqa: T201
+
+
+def fill() -> dict[str, object]:
+    from tests.belongings import belongings  # noqa: PLC0415
+    from tests.conversations.factories import make_thread, make_user  # noqa: PLC0415
+    from tests.memory.factories import make_memory  # noqa: PLC0415
+
+    belongings(make_user("belinda"))
+    make_thread(make_user("carla"), ["Nobody knows.", "I see."])
+    ada = make_user("ada")
+    for title in WORDS:
+        make_thread(
+            ada, [f"I saw a {title}.\tIt said \\N and \n 'é'.", "Which one?", f"The {title} of the zoo."], title=title
+        )
+    make_memory(ada, "Likes an Axolotl.")
+    make_thread(ada, ["What is left?", "This."], title="Left")
+    return {}
+
+
+def tell() -> dict[str, object]:
+    from django.contrib.auth.models import User  # noqa: PLC0415
+
+    from conversations.context import snapshots  # noqa: PLC0415
+    from conversations.files import storage  # noqa: PLC0415
+    from conversations.models import ContextSnapshot, File, Message, Thread  # noqa: PLC0415
+    from memory.models import Memory  # noqa: PLC0415
+
+    return {
+        "users": sorted(User.objects.values_list("username", flat=True)),
+        "threads": sorted(Thread.objects.values_list("title", flat=True)),
+        "texts": sorted(Message.objects.values_list("text", flat=True)),
+        "memories": sorted(Memory.objects.values_list("content", flat=True)),
+        "files": [
+            sha256(storage.open_bytes(place).read()).hexdigest()
+            for place in File.objects.values_list("place", flat=True)
+        ],
+        "proven": sum(snapshots.proof(snapshot) for snapshot in ContextSnapshot.objects.all()),
+    }
+
+
+def add() -> dict[str, object]:
+    """Rows of tables that are numbered by sequences."""
+    from tests.belongings import belongings  # noqa: PLC0415
+    from tests.conversations.factories import make_user  # noqa: PLC0415
+
+    user = make_user("dora")
+    return {"rows": len(belongings(user))}
+
+
+def forget() -> dict[str, object]:
+    """One of each kind."""
+    from django.contrib.auth.models import User  # noqa: PLC0415
+
+    from conversations.models import File, Message, Reply, Thread  # noqa: PLC0415
+    from conversations.threads import deletion  # noqa: PLC0415
+    from memory import forgetting  # noqa: PLC0415
+    from memory.models import Memory  # noqa: PLC0415
+
+    Reply.objects.filter(status="running").update(status="failed")
+    ada, belinda = (User.objects.get(username=name) for name in ("ada", "belinda"))
+    deletion.delete_user(User.objects.get(username="carla"))
+    deletion.delete_thread(Thread.objects.get(title="Quokka"))
+    deletion.delete_file(File.objects.filter(user=belinda).earliest("id"))
+    deletion.clear_thread(Thread.objects.get(title="Axolotl"))
+    forgetting.forget_memory(ada, Memory.objects.get(user=ada).id)
+    forgetting.forget_turn(ada, Message.objects.get(thread__title="Pangolin", position=1).id)
+    forgetting.forget_all(belinda)
+    return {"count": 7}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
