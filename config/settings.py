@@ -182,7 +182,7 @@ SERVED_OVER_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
 SECURE_SSL_REDIRECT = env_switch("SECURE_SSL_REDIRECT")
-SECURE_REDIRECT_EXEMPT = [r"^health/"]  # whoever watches the process asks it directly
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # whoever watches the process asks it directly
 SECURE_HSTS_SECONDS = int(env("SECURE_HSTS_SECONDS", "0"))
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env_switch("SECURE_HSTS_INCLUDE_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = env_switch("SECURE_HSTS_PRELOAD")
@@ -343,6 +343,11 @@ OTEL_SIGNALS = [
     and env("OTEL_SDK_DISABLED").lower() != "true"
 ]
 OTEL_PROTOCOL = env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+
+# Prometheus: without it /metrics answers programs on this machine alone.
+OPENBOOK_METRICS_TOKEN = env_secret("OPENBOOK_METRICS_TOKEN")
+if 0 < len(OPENBOOK_METRICS_TOKEN) < 16:
+    raise ImproperlyConfigured("OPENBOOK_METRICS_TOKEN is too short: write at least 16 random characters.")
 
 DJANGO_SUPERUSER_USERNAME = env("DJANGO_SUPERUSER_USERNAME", "admin")
 DJANGO_SUPERUSER_PASSWORD = env_secret("DJANGO_SUPERUSER_PASSWORD")

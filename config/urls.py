@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
+from config.observability import metrics
 from config.server import health
 from conversations.rest import errors
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("health/", health.health, name="health"),
     path("health/live/", health.live, name="live"),
     path("health/ready/", health.ready, name="ready"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("api/v1/", include([re_path("^.*$", errors.unknown_call)])),
 ]
 

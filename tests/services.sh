@@ -13,6 +13,7 @@ missing() {
 	[ -n "${OPENBOOK_TEST_PGBOUNCER:-}" ] || has pgbouncer || echo pgbouncer
 	[ -n "${OPENBOOK_TEST_HAPROXY:-}" ] || has haproxy || echo haproxy
 	[ -n "${OPENBOOK_TEST_NGINX:-}" ] || has nginx || echo nginx-light
+	[ -n "${OPENBOOK_TEST_PROMETHEUS:-}" ] || has prometheus || echo prometheus
 	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
 }
 
@@ -33,10 +34,10 @@ cat >&2 <<END
 The tests need what is not here:
 $packages
 
-Debian, Ubuntu: sudo apt-get install redis-server chromium pgbouncer haproxy nginx-light postgresql-15
-macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 && brew install --cask chromium
+Debian, Ubuntu: sudo apt-get install redis-server chromium pgbouncer haproxy nginx-light postgresql-15 prometheus
+macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus && brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
-OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX (the programs) and OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds
-initdb).
+OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS (the programs) and
+OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
 END
 exit 1

@@ -84,7 +84,7 @@ EXPECTED: dict[str, Kind] = {
         (f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")), PAGE
     ),
     "admin/login/": OPEN,
-    **dict.fromkeys(("health/", "health/live/", "health/ready/"), OPEN),
+    **dict.fromkeys(("health/", "health/live/", "health/ready/", "metrics"), OPEN),
     "api/v1/auth/token/": OPEN,
     "api/v1/schema/": OPEN,
     "api/v1/docs/": OPEN,

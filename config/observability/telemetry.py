@@ -1,4 +1,5 @@
-"""Where the steps of the work are told: to the OpenTelemetry collector that the OTEL_* variables name, if they name one."""
+"""Where the steps of the work are told: as figures for Prometheus, and to the OpenTelemetry collector that the OTEL_* variables
+name, if they name one."""
 
 import threading
 from importlib import import_module
@@ -6,6 +7,7 @@ from typing import Protocol
 
 from django.conf import settings
 
+from config.observability.measuring import MeasuringListener
 from conversations.runtime import telemetry
 
 END_SECONDS = 2.0
@@ -22,13 +24,15 @@ _exporters: list[Exporter] = []
 
 
 def begin() -> None:
-    """Until ``end``. Imports nothing where it is off; a system check says what is missing where it is on."""
+    """Until ``end``. Imports nothing of OpenTelemetry where it is off; a system check says what is missing where it is on."""
+    listeners: list[telemetry.TelemetryListener] = [MeasuringListener()]
     if settings.OTEL_SIGNALS and telemetry.possible():
         exporter: Exporter = import_module("config.observability.open_telemetry").CollectorExporter(
             settings.OTEL_SIGNALS
         )
-        telemetry.listen(exporter.tracing)
+        listeners.append(exporter.tracing)
         _exporters.append(exporter)
+    telemetry.listen(*listeners)
 
 
 def end() -> None:

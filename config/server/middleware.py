@@ -16,7 +16,7 @@ from conversations.rest import streams
 from conversations.runtime import telemetry
 from conversations.runtime.request_ids import request_scope
 
-NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/accounts/logout/")
+NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
 """Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
 
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from daphne.server import Server
@@ -30,6 +31,16 @@ class ConnectionTooSlow(Exception):
     """The connection has taken nothing for long."""
 
 
+@dataclass
+class InFlight:
+    """Requests, event streams among them, that this process has not answered to their end."""
+
+    count: int = 0
+
+
+in_flight = InFlight()
+
+
 def patient(application: Application) -> Application:
     """The ASGI application, whose event streams end with an error where nobody reads them."""
 
@@ -41,11 +52,14 @@ def patient(application: Application) -> Application:
             written = message.get("body", b"")
             await send(message)
 
+        in_flight.count += 1
         try:
             await application(scope, receive, send_noted)
         except ConnectionTooSlow:
             log.info("slow reader let go")
             await send({"type": "http.response.body", "body": farewell(written)})
+        finally:
+            in_flight.count -= 1
 
     return served
 

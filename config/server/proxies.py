@@ -22,6 +22,10 @@ Headers = Sequence[tuple[bytes, bytes]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port")
+PASSED_ON = (*FORWARDED, b"via", b"x-real-ip")
+"""What a proxy writes."""
+DIRECT = "openbook.direct"
+"""In a scope: what ``is_direct`` says, which is known only before the client is placed."""
 SCHEMES = {"http": ("http", "ws"), "https": ("https", "wss")}
 """As HTTP and as WebSocket call it."""
 
@@ -86,6 +90,7 @@ def behind(trusted: Trust, application: Application) -> Application:
     async def served(scope: Scope, receive: Any, send: Any) -> None:
         nonlocal has_warned
         if scope["type"] in {"http", "websocket"}:
+            scope[DIRECT] = is_direct(scope)
             if trusted:
                 place_client(scope, trusted)
             elif not has_warned and any(name in FORWARDED[:2] for name, _ in scope["headers"]):
@@ -98,6 +103,12 @@ def behind(trusted: Trust, application: Application) -> Application:
         await application(scope, receive, send)
 
     return served
+
+
+def is_direct(scope: Scope) -> bool:
+    """Whether this comes from a program on this machine, and by no proxy that says that it is one."""
+    peer = parse_address(peer_of(scope))
+    return peer is not None and peer.is_loopback and not any(name in PASSED_ON for name, _ in scope["headers"])
 
 
 def place_client(scope: Scope, trusted: Trust) -> None:

@@ -232,6 +232,11 @@ def is_draining() -> bool:
     return any(book.draining for loop, book in list(_journals.items()) if loop.is_running())
 
 
+def running_here() -> int:
+    """How many replies this process runs. From any thread."""
+    return sum(len(book.live) for book in list(_journals.values()))
+
+
 def journal() -> Journal:
     """This process's journal, of the running event loop."""
     loop = asyncio.get_running_loop()

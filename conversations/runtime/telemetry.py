@@ -1,10 +1,9 @@
 """The steps of the work, for whoever listens: ids, counts and times, never a text.
 
-Nobody listens unless `config.observability.telemetry` finds a collector to tell. Until then each step is the same
-one, which does nothing.
+Nobody listens unless `config.observability.telemetry` begins. Until then each step is the same one, which does nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
@@ -70,14 +69,80 @@ class TelemetryListener:
         return NOWHERE
 
 
+class JoinedStep(ReplyStep):
+    """One step for several who listen. The first to begin is the last to end."""
+
+    def __init__(self, steps: Sequence[TelemetryStep]) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> Self:
+        for step in self._steps:
+            step.__enter__()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        for step in reversed(self._steps):
+            step.__exit__(kind, error, trace)
+
+    def failed(self, code: str) -> None:
+        for step in self._steps:
+            step.failed(code)
+
+    def record_context(self, context: "Context") -> None:
+        for step in self._steps:
+            step.record_context(context)
+
+
+class JoinedReplyStep(JoinedStep):
+    def __init__(self, steps: Sequence[ReplyStep]) -> None:
+        super().__init__(steps)
+        self._replies = steps
+
+    def record_opened(self, thread: "Thread", reply: "Reply") -> None:
+        for step in self._replies:
+            step.record_opened(thread, reply)
+
+    def record_closed(self, status: str, error_code: str | None, usage: "Usage") -> None:
+        for step in self._replies:
+            step.record_closed(status, error_code, usage)
+
+
+class JoinedListener(TelemetryListener):
+    """Several who listen."""
+
+    def __init__(self, listeners: Sequence[TelemetryListener]) -> None:
+        self._listeners = listeners
+
+    def carried_on(self, headers: Mapping[str, str]) -> TelemetryStep:
+        return JoinedStep([each.carried_on(headers) for each in self._listeners])
+
+    def task(self, name: str) -> TelemetryStep:
+        return JoinedStep([each.task(name) for each in self._listeners])
+
+    def reply(self) -> ReplyStep:
+        return JoinedReplyStep([each.reply() for each in self._listeners])
+
+    def context(self) -> TelemetryStep:
+        return JoinedStep([each.context() for each in self._listeners])
+
+    def model_request(self, snapshot: "ContextSnapshot", call: "ModelCall") -> TelemetryStep:
+        return JoinedStep([each.model_request(snapshot, call) for each in self._listeners])
+
+    def tool(self, name: str, call_id: str) -> TelemetryStep:
+        return JoinedStep([each.tool(name, call_id) for each in self._listeners])
+
+    def here(self) -> Mapping[str, str]:
+        return {name: value for each in self._listeners for name, value in each.here().items()}
+
+
 STEP, UNTOLD, NOWHERE = TelemetryStep(), ReplyStep(), dict[str, str]()
 listener = TelemetryListener()
 
 
-def listen(to: TelemetryListener) -> None:
-    """From now on this one is told."""
+def listen(*to: TelemetryListener) -> None:
+    """From now on these are told, and nobody else."""
     global listener
-    listener = to
+    listener = to[0] if len(to) == 1 else JoinedListener(to)
 
 
 def possible() -> bool:

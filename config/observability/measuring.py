@@ -1,0 +1,126 @@
+"""Steps as figures: how long they took, and what they used. No content, no ids."""
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import Self
+
+from config.observability import figures
+from config.observability.figures import Figure
+from conversations.context import snapshots
+from conversations.models import ContextSnapshot, Reply, Thread
+from conversations.providers import get_provider, model_of, provider_name
+from conversations.providers.base import ModelCall, ProviderError, Usage
+from conversations.runtime.interruption import Stopped
+from conversations.runtime.telemetry import ReplyStep, TelemetryListener, TelemetryStep
+from conversations.tools import registered
+
+PROVIDERS = {
+    "offline": "openbook.offline",
+    "claude_cli": "anthropic",
+    "bedrock": "aws.bedrock",
+    "vertex": "gcp.vertex_ai",
+}
+"""The conventions' names of providers, where they are not ours."""
+
+
+class MeasuredStep(TelemetryStep):
+    def __init__(self, seconds: Figure, labels: dict[str, str]) -> None:
+        self._seconds, self._labels, self._began = seconds, labels, time.perf_counter()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error and (code := code_of(error)):
+            self.failed(code)
+        self._seconds.record(time.perf_counter() - self._began, self._labels)
+
+    def failed(self, code: str) -> None:
+        self._labels["error.type"] = code
+
+
+class MeasuredRequest(MeasuredStep):
+    def __init__(self, labels: dict[str, str], call: ModelCall) -> None:
+        super().__init__(figures.REQUEST_SECONDS, labels)
+        self._call = call
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        call = self._call
+        if call.finished and call.finished.model:
+            self._labels["gen_ai.response.model"] = call.finished.model
+        if call.first_token_ms is not None:
+            figures.FIRST_SECONDS.record(call.first_token_ms / 1000, self._labels)
+        for kind_of_token, count in (("input", all_input(call.usage)), ("output", call.usage.output_tokens)):
+            if count:
+                figures.TOKEN_USAGE.record(count, {**self._labels, "gen_ai.token.type": kind_of_token})
+        super().__exit__(kind, error, trace)
+
+
+class MeasuredReply(MeasuredStep, ReplyStep):
+    def __init__(self) -> None:
+        super().__init__(figures.REPLY, {})
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        pass
+
+    def record_opened(self, thread: Thread, reply: Reply) -> None:
+        self._labels = reply_labels(thread)
+
+    def record_closed(self, status: str, error_code: str | None, usage: Usage) -> None:
+        if error_code:
+            self.failed(error_code)
+        super().__exit__(None, None, None)
+
+
+class MeasuringListener(TelemetryListener):
+    def reply(self) -> ReplyStep:
+        return MeasuredReply()
+
+    def context(self) -> TelemetryStep:
+        return MeasuredStep(figures.BUILD, {})
+
+    def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> TelemetryStep:
+        for reason, count in snapshots.left_out(snapshot).items():
+            figures.LEFT_OUT.record(count, {"openbook.reason": reason})
+        return MeasuredRequest(model_labels(snapshot), call)
+
+    def tool(self, name: str, call_id: str) -> TelemetryStep:
+        return MeasuredStep(figures.TOOL_SECONDS, tool_labels(name))
+
+
+def model_labels(snapshot: ContextSnapshot) -> dict[str, str]:
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": convention_name(snapshot.provider),
+        "gen_ai.request.model": snapshot.model,
+    }
+
+
+def tool_labels(name: str) -> dict[str, str]:
+    """What a tool is called is the model's own word, unless there is one of that name."""
+    return {"gen_ai.tool.name": name if name in registered() else "unknown", "gen_ai.tool.type": "function"}
+
+
+def reply_labels(thread: Thread) -> dict[str, str]:
+    assistant = thread.assistant
+    labels = {"gen_ai.agent.name": assistant.name}
+    with suppress(ProviderError):  # the reply itself says what is wrong
+        labels["gen_ai.request.model"] = model_of(assistant, get_provider(provider_name(assistant)))
+    return labels
+
+
+def convention_name(name: str) -> str:
+    return PROVIDERS.get(name, name)
+
+
+def all_input(usage: Usage) -> int:
+    """What came from the cache and went into it is counted too; the Messages API counts it apart."""
+    return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens
+
+
+def code_of(error: BaseException) -> str | None:
+    """A word for the kind of error, never what it says. To be stopped is none."""
+    if isinstance(error, asyncio.CancelledError | Stopped):
+        return None
+    return error.code if isinstance(error, ProviderError) else type(error).__name__

@@ -1,0 +1,169 @@
+"""How the whole installation is, for metrics and for the page *System*: read by statements that are quick at any size.
+
+Nothing is counted that grows for ever. What can't be read, as the role may not or it takes too long, is ``None`` or left out.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+
+from conversations.runtime.db import QUICK_MILLISECONDS, read_only, run, start_over
+from conversations.runtime.ids import lowest_uuid7
+from conversations.runtime.lagging import watch
+from conversations.runtime.leases import LEASE
+from conversations.runtime.sql_files import read_statements
+from conversations.upkeep import partitions
+
+WORKER = "worker "
+"""What the lease of a worker begins with."""
+RECENTLY = timedelta(minutes=5)
+SQL = read_statements(__file__)
+
+
+class Queue(NamedTuple):
+    """Tasks that could be run, and for how many seconds the oldest waits."""
+
+    name: str
+    length: int
+    oldest: float
+
+
+class Requests(NamedTuple):
+    """How many of the newest model requests; ``error`` is a code, or empty."""
+
+    status: str
+    error: str
+    number: int
+
+
+class Standby(NamedTuple):
+    """``lag`` in seconds; ``None``: it is away, or its lag may not be read."""
+
+    name: str
+    lag: float | None
+    up: bool
+
+
+class Disk(NamedTuple):
+    """A file system of this machine; bytes."""
+
+    folder: str
+    free: int
+    size: int
+
+
+class TableSize(NamedTuple):
+    """A table, or a partition of one; bytes with its indexes."""
+
+    table: str
+    part: str
+    bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    at: datetime
+    postgresql: str | None
+    size: int | None
+    connections: int | None
+    most_connections: int | None
+    oldest_transaction: float | None
+    queues: Sequence[Queue]
+    workers: int | None
+    leases: int | None
+    running: int | None
+    stuck: int | None
+    """Replies that nobody renews the lease of."""
+    requests: Sequence[Requests]
+    standbys: Sequence[Standby]
+    ahead: Mapping[str, float]
+    """Seconds until a partitioned table has no partition for new rows."""
+    maintenance: Mapping[str, datetime]
+    """When the newest backup, drill and restore that succeeded ended, by kind."""
+
+
+def look() -> Installation:
+    """Raises what the database raises where it is away."""
+    now = timezone.now()
+    with read_only():
+        database = _first("database") or (None, None, None, None)
+        leases = _first("leases", worker=f"{WORKER}%", lease=LEASE) or (None, None)
+        replies = _first("replies") or (None, None)
+        oldest = _first("transactions")
+        return Installation(
+            at=now,
+            size=database[0],
+            connections=database[1],
+            most_connections=database[2],
+            postgresql=database[3],
+            oldest_transaction=oldest and oldest[0],
+            queues=[Queue(*row) for row in _rows("queues")],
+            workers=leases[0],
+            leases=leases[1],
+            running=replies[0],
+            stuck=replies[1],
+            requests=[Requests(*row) for row in _rows("requests", since=lowest_uuid7(now - RECENTLY))],
+            standbys=[*(Standby(*row) for row in _rows("standbys")), *_replica()],
+            ahead=_ahead(now),
+            maintenance=dict(_rows("maintenance")),
+        )
+
+
+def disks() -> list[Disk]:
+    """Of the data folder and of the folder of files, each file system once."""
+    found: dict[int, Disk] = {}
+    for name, folder in (("data", settings.LOCAL_DIR), ("files", settings.OPENBOOK_FILES_DIR)):
+        path = next(each for each in (folder, *Path(folder).parents) if each.exists())
+        usage = shutil.disk_usage(path)
+        found.setdefault(path.stat().st_dev, Disk(name, usage.free, usage.total))
+    return list(found.values())
+
+
+def table_sizes() -> list[TableSize]:
+    """Of each table and partition."""
+    with read_only():
+        return [TableSize(*row) for row in _rows("sizes")]
+
+
+def schema() -> dict[str, str]:
+    """The newest migration of each app."""
+    with read_only():
+        return dict(_rows("migrations"))
+
+
+def _rows(name: str, **values: Any) -> list[Any]:
+    """None where the statement fails alone. Raises what the database raises where it is away."""
+    try:
+        return run(SQL[name], **values)
+    except DatabaseError:
+        start_over(milliseconds=QUICK_MILLISECONDS)
+        return []
+
+
+def _first(name: str, **values: Any) -> Any:
+    rows = _rows(name, **values)
+    return rows[0] if rows else None
+
+
+def _replica() -> list[Standby]:
+    if not settings.OPENBOOK_REPLICA_URL:
+        return []
+    watch.usable_lag()
+    return [Standby("OPENBOOK_REPLICA_URL", watch.lag, watch.lag is not None)]
+
+
+def _ahead(now: datetime) -> dict[str, float]:
+    try:
+        made = {table.name: partitions.partitions(table) for table in partitions.TABLES}
+    except DatabaseError:
+        start_over(milliseconds=QUICK_MILLISECONDS)
+        return {}
+    return {name: (parts[-1].until - now).total_seconds() for name, parts in made.items() if parts}
