@@ -118,7 +118,7 @@ def alias() -> str:
 def as_of() -> str:
     """For people: that what is read here and now may be old, and how old; empty where it is not."""
     lag = _lag.get()
-    return "" if lag is None else f"read from the replica, as of {lag:.1f} s ago"
+    return "" if lag is None else f"read from the replica, at most {lag:.1f} s behind"
 
 
 def with_lag[R: HttpResponseBase](response: R) -> R:
