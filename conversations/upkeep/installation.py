@@ -1,4 +1,4 @@
-"""How the whole installation is, for metrics and for the page *System*: read by statements that are quick at any size.
+"""How the whole installation is, as metrics tell it: read by statements that are quick at any size.
 
 Nothing is counted that grows for ever. What can't be read, as the role may not or it takes too long, is ``None`` or left out.
 """
@@ -59,15 +59,6 @@ class Disk(NamedTuple):
     size: int
 
 
-class TableSize(NamedTuple):
-    """A table, or a partition of one; bytes with its indexes."""
-
-    table: str
-    part: str
-    bytes: int
-    rows: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Installation:
     at: datetime
@@ -125,18 +116,6 @@ def disks() -> list[Disk]:
         usage = shutil.disk_usage(path)
         found.setdefault(path.stat().st_dev, Disk(name, usage.free, usage.total))
     return list(found.values())
-
-
-def table_sizes() -> list[TableSize]:
-    """Of each table and partition."""
-    with read_only():
-        return [TableSize(*row) for row in _rows("sizes")]
-
-
-def schema() -> dict[str, str]:
-    """The newest migration of each app."""
-    with read_only():
-        return dict(_rows("migrations"))
 
 
 def _rows(name: str, **values: Any) -> list[Any]:

@@ -36,15 +36,3 @@ FROM pg_stat_replication GROUP BY application_name ORDER BY 1
 
 -- name: maintenance
 SELECT kind, max(ended_at) FROM conversations_maintenancerun WHERE succeeded GROUP BY kind
-
--- name: migrations
-SELECT app, max(name) FROM django_migrations WHERE app IN ('conversations', 'memory', 'artifacts') GROUP BY app ORDER BY app
-
--- name: sizes
--- Rows are as PostgreSQL last estimated them; nothing is counted.
-SELECT coalesce(parent.relname, own.relname), own.relname, pg_total_relation_size(own.oid), greatest(own.reltuples, 0)::bigint
-FROM pg_class AS own
-LEFT JOIN pg_inherits ON inhrelid = own.oid
-LEFT JOIN pg_class AS parent ON parent.oid = inhparent
-WHERE own.relkind = 'r' AND own.relnamespace = current_schema()::regnamespace
-ORDER BY 1, 2
