@@ -46,7 +46,7 @@ def look_at_reachable() -> Sequence[Finding]:
 
 def unreachable(words: str) -> Finding:
     if NO_MORE.search(words):
-        return wrong("it gives no more connections", f"{NO_CONNECTION}. docs/operate/connection-limit.md")
+        return wrong("it gives no more connections", f"{NO_CONNECTION}. docs/operate/connections-near-limit.md")
     advice = "Start PostgreSQL, or correct DATABASE_URL: docs/operate/database-down.md."
     return wrong(f"can't be reached: {' '.join(words.split())}", advice)
 
@@ -156,7 +156,7 @@ def connections(limit: int, used: int, pool: int, servers: int, *, is_pooled: bo
     needed = servers * (pool + BESIDE_POOL + OF_WORKERS)
     words = f"{used} of {limit} are used; {servers} `serve` with pools of {pool} may take {needed}"
     advice = "Lower OPENBOOK_DATABASE_CONNECTIONS, raise max_connections, or put PgBouncer in between: "
-    advice += "docs/operate/connection-limit.md."
+    advice += "docs/operate/connections-near-limit.md."
     if used > limit * 0.9:
         return wrong(words, advice)
     if needed > limit and not is_pooled:
@@ -237,10 +237,10 @@ def transactions(oldest: float, prepared: float, slots: Sequence[str]) -> list[F
     age, what = max((oldest, "transaction"), (prepared, "prepared transaction"))
     if age >= OLD_TRANSACTION:
         judged = wrong if age >= VERY_OLD_TRANSACTION else warning
-        advice = "End it: docs/operate/oldest-transaction.md."
+        advice = "End it: docs/operate/old-transaction.md."
         found.append(judged(f"the oldest {what} is {age / 60:.0f} minutes old: nothing is vacuumed", advice))
     if slots:
-        advice = "Drop the slot of a replica that is gone: docs/operate/disk-full.md."
+        advice = "Drop the slot of a replica that is gone: docs/operate/disk-filling.md."
         found.append(wrong(f"the log is kept for a replica that is away: {', '.join(slots)}", advice))
     return found or [ok(f"the oldest is {oldest:.0f} s old")]
 

@@ -135,9 +135,9 @@ def room(path: Path, free: int, free_files: int | None) -> Finding:
             f"{words}, but only {free_files} more files", "Remove files, or make the file system with more inodes."
         )
     if free < LEAST_FREE:
-        return wrong(words, "Make room now: docs/operate/disk-full.md.")
+        return wrong(words, "Make room now: docs/operate/disk-filling.md.")
     if free < FEW_FREE:
-        return warning(words, "Make room soon: docs/operate/disk-full.md.")
+        return warning(words, "Make room soon: docs/operate/disk-filling.md.")
     return ok(words)
 
 

@@ -43,7 +43,7 @@ async def _all(names: Sequence[str]) -> list[Finding]:
 
 
 async def _provider(name: str) -> Finding:
-    advice = f"See to it: docs/operate/provider-refuses.md ({setting_of(name)})."
+    advice = f"See to it: docs/operate/provider-errors.md ({setting_of(name)})."
     try:
         provider = await asyncio.to_thread(get_provider, name)
         if obstacle := await asyncio.to_thread(provider.obstacle):
