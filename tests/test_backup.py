@@ -139,3 +139,16 @@ def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installa
             assert connection.execute(
                 "SELECT count(*) FROM pg_class WHERE relname LIKE 'conversations%'"
             ).fetchone() == (0,)
+
+
+def test_a_drill_proves_that_requests_come_back_byte_for_byte(source: Installation, tmp_path: Path) -> None:
+    told = source.filling("tell")
+    source.manage("backup", str(tmp_path / "copy"), OPENBOOK_BACKUP_KEY=KEY)
+    drilled = json.loads(source.manage("drill", str(tmp_path / "copy"), "--json", OPENBOOK_BACKUP_KEY=KEY))
+    assert (drilled["proven"], drilled["different"]) == (told["proven"], 0)
+    with psycopg.connect(source.url) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_database WHERE datname LIKE 'drill%'").fetchone() == (0,)
+        ran = connection.execute(
+            "SELECT kind, succeeded FROM conversations_maintenancerun ORDER BY began_at DESC LIMIT 2"
+        )
+        assert ran.fetchall() == [("drill", True), ("backup", True)]

@@ -1,7 +1,9 @@
 """`manage.py restore DIR`: a backup into an empty installation, with what was forgotten since forgotten again."""
 
+import json
 import sys
 from argparse import ArgumentParser
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from config.management.commands.backup import ProgressLine, backup_key
 from conversations.keep import manifest
 from conversations.keep.manifest import BackupError
+from conversations.keep.proving import prove
 from conversations.keep.restore import restore
 from conversations.models import Connection
 from conversations.models.connections import PURPOSE
@@ -26,6 +29,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path)
+        parser.add_argument(
+            "--prove", type=int, default=0, metavar="N", help="rebuild so many recorded requests, and tell as JSON"
+        )
 
     def handle(self, *args: Any, folder: Path, **options: Any) -> None:
         progress = ProgressLine(sys.stderr)
@@ -34,6 +40,7 @@ class Command(BaseCommand):
             made = manifest.read(folder, key)
             forgotten = restore(folder, made, key=key, progress=progress)
             unreadable = keys_unreadable()
+            proof = prove(options["prove"])
         except BackupError as error:
             raise CommandError(str(error)) from error
         finally:
@@ -43,6 +50,9 @@ class Command(BaseCommand):
             f"Restored as of {made.snapshot_at:%Y-%m-%d %H:%M:%S} UTC: {made.rows:,} rows, {made.files_count:,} files; "
             f"forgotten again: {forgotten.total()}. Everybody has to sign in again."
         )
+        if options["prove"]:
+            counts = {"rows": made.rows, "files": made.files_count, "forgotten": forgotten.total()}
+            self.stdout.write(json.dumps(counts | asdict(proof)))
         if not settings.OPENBOOK_ERASURE_LEDGER.is_dir():
             self.stderr.write(
                 f"There is no erasure ledger in {settings.OPENBOOK_ERASURE_LEDGER}: what was forgotten since the backup is "
