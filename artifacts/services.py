@@ -153,6 +153,7 @@ def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
 def made_by(reply: Reply) -> Sequence[ArtifactVersion]:
     """The versions that a reply has made so far, oldest first."""
     versions = ArtifactVersion.objects.filter(user=reply.user_id, thread=reply.thread_id, reply=reply.id)
+    versions = versions.filter(artifact__user=reply.user_id)
     return list(versions.select_related("artifact").order_by("id"))
 
 

@@ -75,7 +75,7 @@ class ArtifactList(APIView):
         thread = threads.get(caller(request), thread_id)
         values = valid(NewArtifact, request)
         with transaction.atomic():
-            invalidation.lock(thread.id)
+            invalidation.lock(thread.user_id, thread.id)
             saved = services.create(
                 **values,
                 thread_id=thread.id,
@@ -114,7 +114,7 @@ class ArtifactDetail(APIView):
         """Delete an artifact; it can be restored. One that is deleted already stays so."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         with transaction.atomic():
-            invalidation.lock(artifact.thread_id)
+            invalidation.lock(artifact.user_id, artifact.thread_id)
             conditional.demand_match(request, conditional.of_artifact(artifact, locked=True))
             services.delete(artifact, at=timezone.now())
             invalidation.artifact_changed(artifact)
@@ -127,7 +127,7 @@ class ArtifactRestore(APIView):
         """Bring a deleted artifact back. One that is not deleted stays as it is."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         with transaction.atomic():
-            invalidation.lock(artifact.thread_id)
+            invalidation.lock(artifact.user_id, artifact.thread_id)
             services.restore(artifact)
             invalidation.artifact_changed(artifact)
         return Response(_whole(artifact))

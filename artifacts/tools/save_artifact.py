@@ -30,7 +30,8 @@ answer a question about it, read it with read_artifact. Never save it again unch
 @transaction.atomic
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     # Nothing is made for a reply that has ended meanwhile: another one may be at work on the same request.
-    running = Reply.objects.select_for_update(no_key=True).filter(id=call.reply_id, status=Reply.Status.RUNNING)
+    mine = Reply.objects.select_for_update(no_key=True).filter(user=call.user_id, id=call.reply_id)
+    running = mine.filter(status=Reply.Status.RUNNING)
     if not running.exists():
         raise ToolError("The reply has ended.")
     try:

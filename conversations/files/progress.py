@@ -69,10 +69,10 @@ def _begin(file_id: uuid.UUID) -> File | None:
         file = File.objects.select_for_update().filter(id=file_id, state=File.State.READING).first()
         if file is None:
             return None
-        FilePart.objects.filter(file=file).delete()
+        FilePart.objects.filter(user=file.user_id, file=file).delete()
         file.attempt += 1
-        file.save(update_fields=["attempt"])
-        File.objects.filter(id=file_id).update(pages_read=0, **NOTHING_READ)
+        mine = File.objects.filter(user=file.user_id, id=file_id)
+        mine.update(attempt=file.attempt, pages_read=0, **NOTHING_READ)
     return file
 
 
@@ -87,7 +87,7 @@ def _read(file: File, folder: Path) -> None:
                     _store(file, parts)
         except FileProblem as problem:
             error = _error(problem.code, problem.message)
-    if error and not FilePart.objects.filter(file=file).exists():
+    if error and not FilePart.objects.filter(user=file.user_id, file=file).exists():
         state = File.State.FAILED
     _update(file, state=state, error=error)
 
@@ -159,7 +159,7 @@ def _row(file: File, part: Part, picture: str) -> FilePart:
 
 def _update(file: File, **values: object) -> None:
     """Raises ``Superseded``."""
-    rows = File.objects.filter(id=file.id, state=File.State.READING, attempt=file.attempt)
+    rows = File.objects.filter(user=file.user_id, id=file.id, state=File.State.READING, attempt=file.attempt)
     if not rows.update(**values):
         raise Superseded
 

@@ -74,7 +74,7 @@ def file_block(file: File) -> dict[str, str]:
 
 def parts_of(file: File) -> QuerySet[FilePart]:
     """In the order of the file; while it is read, those that there are by now."""
-    return FilePart.objects.filter(file=file).order_by("number")
+    return FilePart.objects.filter(user=file.user_id, file=file).order_by("number")
 
 
 def part_of(file: File, number: str) -> FilePart:

@@ -71,7 +71,7 @@ def _locked(cursor: ThreadCursor, user: User, thread_id: uuid.UUID | str | None)
     """The same place, looked at again once nobody else can write to the thread."""
     if cursor.is_new:
         return cursor
-    Thread.objects.select_for_update(no_key=True).get(id=cursor.thread.id)
+    Thread.objects.select_for_update(no_key=True).get(user=user, id=cursor.thread.id)
     cursor = place_of(user, thread_id, None, "")
     if cursor.running:
         raise ReplyInProgress(reply=str(cursor.running))

@@ -97,7 +97,7 @@ def close(
         answer.position = row["position"]
     question = outcome.question_status or row["question_status"]
     if reply.user_message_id and (question != row["question_status"] or (answer and _has_called(answer))):
-        _amend(reply.thread_id, reply.user_message_id)
+        _amend(reply.user_id, reply.thread_id, reply.user_message_id)
     names = ("id", "message_history_count", "total_tokens", "provider", "model", "fallback_for", "fallback_cause")
     known = {name: row[name] for name in names}
     ending = eventlog.ending(
@@ -164,10 +164,10 @@ def _has_called(answer: Message) -> bool:
     return any(block["type"] == "tool_use" for block in answer.blocks)
 
 
-def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
+def _amend(user_id: int, thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
     """What was noted of the turn while it had another answer, or none. The reply has ended, whatever becomes of this."""
     try:
-        invalidation.answered_anew(thread_id, question_id)
+        invalidation.answered_anew(user_id, thread_id, question_id)
     except DatabaseError:
         log.exception("can't amend the notes", extra={"thread_id": str(thread_id)})
 

@@ -106,7 +106,7 @@ async def _from_database(
             yield None
 
 
-async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:
+async def watch(user_id: int, thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:
     """The reply that runs in a thread now, if one does, then each that starts later, in whatever process."""
     book = journal()
     known: uuid.UUID | None = None
@@ -114,7 +114,7 @@ async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:
     with book.doorbell.listen(thread_key(thread_id)) as bell:
         while True:
             bell.clear()
-            newest = await in_database(newest_reply)(thread_id)
+            newest = await in_database(newest_reply)(user_id, thread_id)
             if newest is not None and newest[0] != known:
                 known, running = newest
                 if running or not first:
@@ -132,12 +132,13 @@ def has_ended(user_id: int, reply_id: uuid.UUID) -> bool:
     return not Reply.objects.filter(user=user_id, id=reply_id, status=Reply.Status.RUNNING).exists()
 
 
-def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
+def newest_reply(user_id: int, thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
     """Id of the reply that runs in the thread, else of the newest one to its newest question, and whether it is running."""
-    if running := Reply.objects.filter(thread_id=thread_id, status=Reply.Status.RUNNING).values_list("id").first():
+    replies = Reply.objects.filter(user=user_id, thread_id=thread_id)
+    if running := replies.filter(status=Reply.Status.RUNNING).values_list("id").first():
         return running[0], True
-    turns = Message.objects.filter(thread_id=thread_id, is_active=True, role=Message.Role.USER).order_by("-position")
-    replies = Reply.objects.filter(thread_id=thread_id, user_message=Subquery(turns.values("id")[:1]))
+    turns = Message.objects.filter(user=user_id, thread_id=thread_id, is_active=True, role=Message.Role.USER)
+    replies = replies.filter(user_message=Subquery(turns.order_by("-position").values("id")[:1]))
     found = replies.order_by("-created_at").values_list("id", "status").first()
     # It may have begun between the two questions.
     return (found[0], found[1] == Reply.Status.RUNNING) if found else None

@@ -124,7 +124,7 @@ def open_continuation(
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
     before = threads.reply_of(user, reply_id)
-    turn = Message.objects.filter(reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
+    turn = Message.objects.filter(user=user, reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
     if turn is None or before.user_message_id is None:
         raise CannotContinue
     options = retries.after(before, options)

@@ -90,7 +90,8 @@ def turn_to_go_on_with(before: Reply) -> Message | None:
     """Of an attempt to go on with a reply that came to nothing good: another one goes on with the same."""
     if before.continues_id is None or before.status == Reply.Status.COMPLETED:
         return None
-    return Message.objects.filter(reply=before.continues_id).exclude(status=Message.Status.FORGOTTEN).first()
+    goes_on = Message.objects.filter(user=before.user_id, reply=before.continues_id)
+    return goes_on.exclude(status=Message.Status.FORGOTTEN).first()
 
 
 def so_far(turn: Message) -> Sequence[Section]:

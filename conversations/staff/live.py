@@ -84,10 +84,10 @@ async def with_verdict(data: dict[str, Any], event: Event) -> dict[str, Any]:
     return data | {"words": f"{verdict(snapshot)}.", "url": display.change_url(ContextSnapshot, snapshot.pk)}
 
 
-async def events_of(thread_id: UUID, reply_id: UUID | None, after: int) -> AsyncGenerator[Event]:
+async def events_of(thread: Thread, reply_id: UUID | None, after: int) -> AsyncGenerator[Event]:
     """Of this reply, else of the one that runs, else of the next: to its end."""
     if reply_id is None:
-        watching = replies.watch(thread_id)
+        watching = replies.watch(thread.user_id, thread.pk)
         reply_id = await anext(watching)
         await watching.aclose()
     async for event in replies.follow(reply_id, after):
@@ -135,7 +135,7 @@ def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpR
     if reply_id and not Reply.objects.filter(pk=reply_id, thread=thread).exists():
         raise Http404
     key, user, shown = request.session.session_key, sight.user, sight.shown
-    events = events_of(thread.pk, reply_id, after)
+    events = events_of(thread, reply_id, after)
     sent = frames(events, lambda: problem_of(key, user=user, shown=shown), shown=shown, problem=sight.problem)
     response = streams.SelfChecked(sent, content_type="text/event-stream")
     connection.close()  # now: a response that is open would keep it from all others

@@ -38,11 +38,13 @@ def delete_thread(thread: Thread) -> None:
     """
     with allow_deletion():
         forgetting.hold_off(thread.user_id)
-        if Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).exists():
+        if Reply.objects.filter(user=thread.user_id, thread=thread, status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
         thread_id = thread.id
         rows = forgetting.left_by(thread)
-        running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
+        running = Reply.objects.filter(
+            user=thread.user_id, thread__in=rows.touched, status=Reply.Status.RUNNING
+        ).first()
         if running:
             raise ReplyInProgress(
                 "A reply is still running in a thread that was given something of it. Wait for it to end or stop it, then "
@@ -62,7 +64,7 @@ def delete_file(file: File) -> None:
     Raises ``ReplyInProgress`` while a reply of the person's is running, unless the file is in no message yet.
     """
     with transaction.atomic():
-        if File.objects.filter(id=file.id, thread=None).delete()[0]:
+        if File.objects.filter(user=file.user_id, id=file.id, thread=None).delete()[0]:
             ledger.note(ledger.Kind.FILE, file.id)
             return
     with allow_deletion():

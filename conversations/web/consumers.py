@@ -131,7 +131,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             thread = await self._check_access(None if thread_id == threads.NEW else thread_id)
             if thread is not None:
                 self.cleared_at = thread.cleared_at
-                await self._belong_to(thread.id)
+                await self._belong_to(thread.user_id, thread.id)
             self._spawn(self._keep_checking())
         except ACCESS_ENDED as error:
             await self._leave(error)
@@ -164,7 +164,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     thread_model=_optional_text(frame, "thread_model") or "",
                     token=visitor.token,
                 )
-                await self._belong_to(opened.thread.id)
+                await self._belong_to(opened.thread.user_id, opened.thread.id)
                 self._follow(opened.reply.id)
             case "preset.run":
                 if self.thread_id is None:
@@ -197,16 +197,16 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
                 raise InvalidFrame(f"A frame's type must be {', '.join(WRITING)} or reply.resume, {given}.")
 
-    async def _belong_to(self, thread_id: uuid.UUID) -> None:
+    async def _belong_to(self, user_id: int, thread_id: uuid.UUID) -> None:
         if self.thread_id is None:
             self.thread_id = thread_id
-            self._spawn(self._watch(thread_id))
+            self._spawn(self._watch(user_id, thread_id))
 
-    async def _watch(self, thread_id: uuid.UUID) -> None:
+    async def _watch(self, user_id: int, thread_id: uuid.UUID) -> None:
         """Follow every reply of the thread, also those that another tab or program starts."""
         while True:
             try:
-                async for reply_id in replies.watch(thread_id):
+                async for reply_id in replies.watch(user_id, thread_id):
                     if reply_id not in self.shown:
                         self._follow(reply_id)
             except DatabaseError:

@@ -20,9 +20,9 @@ from memory.consolidation.pending_parts import BESIDE
 from memory.services import preferences_of, zone_of
 
 
-def lock(thread_id: uuid.UUID) -> None:
+def lock(user_id: int, thread_id: uuid.UUID) -> None:
     """Keep a thread's turns and notes from other writers until the transaction ends. Before its artifacts are locked."""
-    Thread.objects.select_for_update(no_key=True).filter(id=thread_id).first()
+    Thread.objects.select_for_update(no_key=True).filter(user=user_id, id=thread_id).first()
 
 
 def artifact_changed(artifact: Artifact) -> None:
@@ -32,21 +32,22 @@ def artifact_changed(artifact: Artifact) -> None:
     """
     versions = [
         FilterArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
-        for version in artifact.versions.exclude(origin=ArtifactVersion.Origin.HAND)
+        for version in artifact.versions.filter(user=artifact.user_id).exclude(origin=ArtifactVersion.Origin.HAND)
     ]
-    positions = _makers(artifact.thread_id, versions).values_list("position", flat=True)
-    _amend(artifact.thread_id, _exchanges(artifact.thread_id, list(positions), versions))
+    user_id, thread_id = artifact.user_id, artifact.thread_id
+    positions = list(_makers(user_id, thread_id, versions).values_list("position", flat=True))
+    _amend(user_id, thread_id, _exchanges(user_id, thread_id, positions, versions))
 
 
 @transaction.atomic
-def answered_anew(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
+def answered_anew(user_id: int, thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
     """A reply to a turn made something, or a model declined the turn, or answered it after all."""
-    lock(thread_id)
-    turns = Message.objects.filter(thread=thread_id, is_active=True)
-    _amend(thread_id, turns.filter(Q(id=question_id) | Q(parent=question_id)))
+    lock(user_id, thread_id)
+    turns = Message.objects.filter(user=user_id, thread=thread_id, is_active=True)
+    _amend(user_id, thread_id, turns.filter(Q(id=question_id) | Q(parent=question_id)))
 
 
-def _makers(thread_id: uuid.UUID, versions: Sequence[FilterArtifact]) -> QuerySet[Message]:
+def _makers(user_id: int, thread_id: uuid.UUID, versions: Sequence[FilterArtifact]) -> QuerySet[Message]:
     """The turns that may have made them."""
     may = Q(pk__in=[])
     for version in versions:
@@ -54,12 +55,15 @@ def _makers(thread_id: uuid.UUID, versions: Sequence[FilterArtifact]) -> QuerySe
             may |= Q(id=version.message) if version.message else Q(reply=version.reply)
         else:
             may |= Q(created_at__range=(version.created_at - ARTIFACT_CORRELATION_WINDOW, version.created_at))
-    return Message.objects.filter(may, thread=thread_id, is_active=True, role=Message.Role.ASSISTANT)
+    mine = Message.objects.filter(user=user_id, thread=thread_id)
+    return mine.filter(may, is_active=True, role=Message.Role.ASSISTANT)
 
 
-def _exchanges(thread_id: uuid.UUID, makers: Collection[int], versions: Sequence[FilterArtifact]) -> QuerySet[Message]:
+def _exchanges(
+    user_id: int, thread_id: uuid.UUID, makers: Collection[int], versions: Sequence[FilterArtifact]
+) -> QuerySet[Message]:
     """The turns that the rule leaves out for these versions."""
-    turns = Message.objects.filter(thread=thread_id, is_active=True)
+    turns = Message.objects.filter(user=user_id, thread=thread_id, is_active=True)
     ids: set[uuid.UUID] = set()
     for position in makers:
         near = turns.filter(position__range=(position - BESIDE, position + BESIDE)).order_by("position")
@@ -67,11 +71,11 @@ def _exchanges(thread_id: uuid.UUID, makers: Collection[int], versions: Sequence
     return turns.filter(id__in=ids)
 
 
-def _amend(thread_id: uuid.UUID, turns: QuerySet[Message]) -> None:
+def _amend(user_id: int, thread_id: uuid.UUID, turns: QuerySet[Message]) -> None:
     rows = list(turns.values_list("id", "position"))
-    if not store.parts_at(thread_id, [position for _, position in rows]).exists():
+    if not store.parts_at(user_id, thread_id, [position for _, position in rows]).exists():
         return
-    user = User.objects.get(threads=thread_id)
+    user = User.objects.get(id=user_id)
     store.unsettle(
         user.pk,
         thread_id,

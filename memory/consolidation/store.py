@@ -111,18 +111,18 @@ def unsettle(
     at: datetime,
 ) -> None:
     """The parts of these places tell nothing until they are made anew, and nothing is known by these turns."""
-    parts = parts_at(thread_id, positions)
+    parts = parts_at(user_id, thread_id, positions)
     days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
     parts.update(text="", key_moments=[], stale_since=at)
     _drop(user_id, turns)
     remake_days(user_id, days, zone, at)
 
 
-def parts_at(thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadSummary]:
+def parts_at(user_id: int, thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadSummary]:
     holding = Q(pk__in=[])
     for position in positions:
         holding |= Q(first_position__lte=position, last_position__gte=position)
-    return ThreadSummary.objects.filter(holding, thread=thread_id)
+    return ThreadSummary.objects.filter(holding, user=user_id, thread=thread_id)
 
 
 def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:

@@ -173,7 +173,7 @@ class StoredStory:
         answers = list(thread.messages.filter(is_active=True, role="assistant").order_by("position"))
         if answers:
             with transaction.atomic():
-                invalidation.lock(thread.id)
+                invalidation.lock(thread.user_id, thread.id)
                 self.make(thread, message=answers[which % len(answers)], at=self.now)
                 invalidation.artifact_changed(self.artifacts[-1])
 
@@ -182,7 +182,7 @@ class StoredStory:
             artifact = self.artifacts[which % len(self.artifacts)]
             artifact.refresh_from_db()
             with transaction.atomic():
-                invalidation.lock(artifact.thread_id)
+                invalidation.lock(artifact.user_id, artifact.thread_id)
                 if artifact.deleted_at:
                     services.restore(artifact)
                 else:
@@ -197,7 +197,7 @@ class StoredStory:
         thread.messages.filter(is_active=True, depth=question.depth + 1).update(is_active=False)
         Message.objects.filter(pk=question.pk).update(status="refused" if end == "refused" else "complete")
         self.answer(thread, question, end)
-        invalidation.answered_anew(thread.id, question.id)
+        invalidation.answered_anew(thread.user_id, thread.id, question.id)
 
     def consolidate(self, provider: str) -> None:
         asked, noted = len(self.model.bodies), set(self.notings().values_list("pk", flat=True))

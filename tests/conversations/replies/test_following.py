@@ -232,4 +232,4 @@ def test_a_reply_that_begins_while_it_is_looked_for_counts_as_running(user: User
         return found
 
     with connection.execute_wrapper(begin_after_the_first_look):
-        assert newest_reply(thread.id) == (begun[0].id, True)
+        assert newest_reply(thread.user_id, thread.id) == (begun[0].id, True)

@@ -117,7 +117,7 @@ def test_a_turn_that_is_refused_after_all_leaves_the_notes_at_once(user: User, t
     assert FACT in notes()
     for status, is_noted in ((Message.Status.REFUSED, False), (Message.Status.COMPLETE, True)):
         Message.objects.filter(pk=question.pk).update(status=status)
-        answered_anew(thread.id, question.id)
+        answered_anew(thread.user_id, thread.id, question.id)
         assert FACT not in notes()
         assert consolidate(user.pk, at=timezone.now()) == 1
         assert (FACT in notes()) is is_noted
