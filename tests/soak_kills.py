@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import psycopg
 import pytest
@@ -134,7 +135,9 @@ def strike(everything: dict[str, Part], chance: random.Random) -> None:
     order = list[str]()
     with ThreadPoolExecutor(len(everything)) as starting:
         up: dict[str, Future[None]] = {}
-        for _ in range(STRIKES):
+        for number in range(STRIKES):
+            if number % 50 == 0:
+                print(f"{number} kills", flush=True)  # noqa: T201
             order = order or chance.sample(ROUND, len(ROUND))
             part = everything[order.pop()]
             for name in {ONE, OTHER} if part.name in {ONE, OTHER} else {part.name}:
@@ -170,16 +173,11 @@ def test_nothing_acknowledged_is_lost_or_doubled_or_stuck_whatever_is_killed(ins
     ]
     refusals = sum((person.refusals for person in people), Counter[str]())
     ends = Counter(turn.events[-1]["type"] for person in talkers for turn in person.turns)
-    report = [
-        f"{time.monotonic() - began:.0f} s",
-        ends,
-        f"{len(carrier.turns)} files",
-        refusals,
-        f"longest {max(waits):.1f} s",
-    ]
-    print(*report, sep="; ")  # noqa: T201
+    totals = [f"{time.monotonic() - began:.0f} s", ends, f"{len(carrier.turns)} files", refusals]
+    print(*totals, f"longest wait {max(waits):.1f} s", sep="; ")  # noqa: T201
     for part in installation.parts.values():
-        print(part.name, [f"{end - start:.1f}" for start, end in part.downs])  # noqa: T201
+        ups = sorted(end - start for start, end in part.downs)
+        print(f"{part.name}: {len(ups)} kills, up after {median(ups):.1f} s, at most {ups[-1]:.1f}")  # noqa: T201
     odd = [turn.events[-1] for person in talkers for turn in person.turns if turn.events[-1]["type"] not in ENDED_WELL]
     assert odd == []
     for person in talkers:

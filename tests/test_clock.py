@@ -11,7 +11,7 @@ from django.utils import timezone
 from conversations import replies, schedule
 from conversations.context import snapshots
 from conversations.models import ContextSnapshot, Reply
-from conversations.replies import leases
+from conversations.replies import leases, rounds
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_reply, make_thread
@@ -86,3 +86,28 @@ async def test_a_reply_that_runs_while_the_clock_is_set_keeps_its_process(user: 
     gate.open()
     events = [event.type async for event in replies.follow(opened.reply.id)]
     assert events[-1] == "reply.completed"
+
+
+async def test_another_attempt_is_the_newest_though_the_one_before_lies_in_the_future(
+    user: User, model: ModelServer
+) -> None:
+    api = await in_database(Api)(user)
+    sent = await api.post("threads/new/messages/", {"content": "I moved to Porto."})
+    await in_database(shift)(timedelta(days=2))
+    again = await api.post(f"replies/{sent.body['reply']['id']}/retry/")
+    assert [event.type async for event in replies.follow(again.body["id"])][-1] == "reply.completed"
+    said = (await api.get(f"threads/{sent.body['thread']}/messages/")).body["results"]
+    assert said[0]["reply"]["id"] == again.body["id"]
+
+
+async def test_a_request_is_built_once_the_database_is_quick_enough() -> None:
+    pauses = ["1", "0"]
+
+    def build() -> str:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 20")
+            cursor.execute("SELECT pg_sleep(%s)", [pauses.pop(0)])
+        return "built"
+
+    assert await rounds.once_it_answers(build) == "built"
+    assert pauses == []

@@ -7,6 +7,7 @@ again.
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -234,6 +235,8 @@ def store_turn(
         thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = _new_reply(cursor, token, user_message=message, **asked_for)
+    if is_stored:
+        reply.created_at = max(reply.created_at, _after_others(message))
     turn = None if is_stored else message
     opened = _store(cursor, reply, context, turn=turn, last_position=last_position, options=options)
     return opened and replace(opened, message=message, saved=eventlog.saved_event(reply, message, thread))
@@ -250,6 +253,12 @@ def _new_reply(cursor: ThreadCursor, token: ApiToken | None, **values: Any) -> R
         created_at=timezone.now(),
         **values,
     )
+
+
+def _after_others(message: Message) -> datetime:
+    """Later than each reply to the message began, though the clock of another server may be ahead: the newest one is shown."""
+    of_it = Reply.objects.filter(user=message.user_id, user_message=message).order_by("-created_at")
+    return of_it.values_list("created_at", flat=True)[0] + timedelta(microseconds=1)
 
 
 def _store(

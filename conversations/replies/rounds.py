@@ -8,6 +8,8 @@ from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from typing import Any
 
+from django.db import DatabaseError
+
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.file_account import given_parts
@@ -43,7 +45,7 @@ from conversations.replies.outcomes import Outcome, failed
 from conversations.replies.partial_input import InputWatcher
 from conversations.replies.transcript import result_block
 from conversations.runtime import telemetry
-from conversations.runtime.db import in_database
+from conversations.runtime.db import in_database, is_away
 from conversations.tools import registered, running
 from conversations.tools.base import NO_READABLE_FILES, ReadableFiles, ToolContext
 from conversations.wire.events import ContextBuiltData, ReplyStartedData, ToolDeltaData, ToolFinishedData
@@ -61,6 +63,8 @@ TEXT = "text"
 """The id under which the text of a silent reply is shown as it is written: it becomes an artifact, not a turn."""
 LOOK_SECONDS = 0.3
 """How often it is looked whether files have been read."""
+AWAY_PAUSES = (0.2, 0.5, 1, 2, 2)
+"""Between the attempts to build a request while the database is away: together less than a reply may be stuck."""
 TICK_SECONDS = 1.0
 """How often readers are told how long the model has been thinking, while nothing else comes."""
 
@@ -80,6 +84,20 @@ class ThinkingClock:
         if self._timer:
             self._timer.cancel()
             self._timer = None
+
+
+async def once_it_answers[**P, R](step: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What the step gives, tried again while the database is away, or slow as it has just started. Its lease decides how long
+    the reply is ours; nobody gets two requests of one round."""
+    for pause in AWAY_PAUSES:
+        try:
+            return await in_database(step)(*args, **kwargs)
+        except DatabaseError as error:
+            if not is_away(error):
+                raise
+            log.warning("can't build a request yet", extra={"cause": str(error)})
+            await asyncio.sleep(pause)
+    return await in_database(step)(*args, **kwargs)
 
 
 class ReplyRun:
@@ -149,7 +167,7 @@ class ReplyRun:
             opened = replace(self.opened, options=self.options)
             try:
                 await self._learn_list(fallbacks.place_of(opened.thread.assistant, self.options))
-                return await in_database(model_requests.build_and_record)(opened, query=query, round=round)
+                return await once_it_answers(model_requests.build_and_record, opened, query=query, round=round)
             except ProviderError as error:
                 unbuilt = fallbacks.place_of(opened.thread.assistant, self.options)
                 options = await self._instead(error, unbuilt)
