@@ -25,6 +25,7 @@ demo: .venv/run.stamp ## fill it with a month of two people and a support case; 
 	@exec "$(PYTHON)" manage.py demo $(options)
 
 test: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
+test: .local/helm/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
@@ -79,6 +80,11 @@ pydantic: .venv/pydantic.stamp ## the package for threads as the history of Pyda
 
 local: .venv/local.stamp ## a real language model on this machine (fetches 130 MB); it answers from the next start on
 
+image: ## an image for containers, by buildah, podman or docker; base=… in place of Python's own
+	@for tool in buildah podman docker; do command -v $$tool >/dev/null && break; done; \
+	$$tool build $(if $(base),--build-arg BASE=$(base)) --tag openbook --file deploy/Containerfile . && \
+	$$tool images openbook
+
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
 
@@ -101,7 +107,8 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE_CHATS) --output-file requirements-chats.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
-	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/claude-cli .local/static .local/static.stamp
+	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/claude-cli .local/helm
+	rm -rf .local/static .local/static.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -178,8 +185,21 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@$(NPM) ci --prefix $(@D) --loglevel=error >/dev/null
 	@touch $@
 
+# Helm's program, which a package of another project carries, and the schemas of Kubernetes.
+.local/helm/stamp: tests/helm/package-lock.json tests/helm/requirements.txt .npmrc | \
+	.venv/run.stamp $(filter .local/%,$(UV))
+	@echo "Getting Helm for the tests ..."
+	@mkdir -p $(@D)
+	@cp tests/helm/package.json tests/helm/package-lock.json .npmrc $(@D)
+	@$(NPM) ci --prefix $(@D) --legacy-peer-deps --loglevel=error >/dev/null
+	@cd $(@D) && "$(abspath $(PYTHON))" -m zipfile --extract node_modules/@aws-cdk/*/lib/layer.zip layer
+	@mv $(@D)/layer/helm/helm $(@D)/helm && chmod +x $(@D)/helm && rm -rf $(@D)/layer $(@D)/node_modules
+	@"$(UV)" pip install --quiet --python "$(PYTHON)" --target $(@D)/python --no-deps --require-hashes \
+		-r tests/helm/requirements.txt
+	@touch $@
+
 .local/static.stamp: .venv/run.stamp node_modules/.stamp config/settings.py $(STATIC_FILES)
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 pydantic local password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 pydantic local image password lock clean
