@@ -2,6 +2,7 @@
 name means to an operator."""
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -29,6 +30,14 @@ def env(name: str, default: str = "") -> str:
 def env_secret(name: str, default: str = "") -> str:
     """What may also lie in the file that ``{name}_FILE`` names."""
     return secret(os.environ, name, default)
+
+
+def env_days(name: str) -> int:
+    """How long something is kept; 0: for good."""
+    value = env(name, "0")
+    if not re.fullmatch(r"[0-9]{1,5}", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}; set it to a number of days up to 99999, or to 0: for good.")
+    return int(value)
 
 
 def env_list(name: str, default: str = "") -> list[str]:
@@ -331,7 +340,10 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 65_536
 DATA_UPLOAD_MAX_MEMORY_SIZE = OPENBOOK_MAX_MESSAGE_CHARS * 12 + 65_536
 # Work beside the replies
 OPENBOOK_WORKER = env_switch("OPENBOOK_WORKER", default=True)
-OPENBOOK_SNAPSHOT_DAYS = int(env("OPENBOOK_SNAPSHOT_DAYS", "0"))
+# What is deleted after so many days; 0: never. `manage.py retention` shows what would go.
+OPENBOOK_SNAPSHOT_DAYS = env_days("OPENBOOK_SNAPSHOT_DAYS")
+OPENBOOK_ACCESS_DAYS = env_days("OPENBOOK_ACCESS_DAYS")
+OPENBOOK_THREAD_DAYS = env_days("OPENBOOK_THREAD_DAYS")
 OPENBOOK_EVENT_MINUTES = int(env("OPENBOOK_EVENT_MINUTES", "60"))
 
 # OpenTelemetry: what is told to a collector, where one is named. The SDK reads all other OTEL_* variables by itself.

@@ -34,9 +34,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     os.environ["OPENBOOK_PROVIDER"] = "offline"  # whatever is installed here
     stack = ExitStack()
     early_config.add_cleanup(stack.close)
-    files = stack.enter_context(TemporaryDirectory(prefix="openbook-files-", ignore_cleanup_errors=True))
-    os.environ["OPENBOOK_FILES_DIR"] = files
-    os.environ["OPENBOOK_ERASURE_LEDGER"] = f"{files}/erasures"
+    for name in ("OPENBOOK_FILES_DIR", "OPENBOOK_ERASURE_LEDGER"):
+        os.environ[name] = stack.enter_context(TemporaryDirectory(prefix="openbook-", ignore_cleanup_errors=True))
     if SERVER not in os.environ:
         os.environ[SERVER] = stack.enter_context(postgres())  # the processes of a run share it
         stack.callback(os.environ.pop, SERVER)

@@ -98,8 +98,13 @@ def delete_unsent(ids: Sequence[uuid.UUID]) -> None:
     File.objects.filter(id__in=ids, thread=None).delete()
 
 
-def delete_orphans(now: datetime) -> int:
-    """Some of those that were uploaded a day ago and are in no message. Returns how many."""
-    orphans = File.objects.filter(thread=None, id__lt=lowest_uuid7(now - ORPHANED)).order_by("id")
-    deleted, _ = File.objects.filter(id__in=list(orphans.values_list("id", flat=True)[:AT_ONCE])).delete()
+def delete_orphans(before: datetime) -> int:
+    """Some of those that were uploaded by then and are in no message. Returns how many."""
+    ids = orphans(before).values_list("id", flat=True)[:AT_ONCE]
+    deleted, _ = File.objects.filter(id__in=list(ids)).delete()
     return deleted
+
+
+def orphans(before: datetime) -> QuerySet[File]:
+    """Those that were uploaded by then and are in no message, the oldest first."""
+    return File.objects.filter(thread=None, id__lt=lowest_uuid7(before)).order_by("id")

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import wraps
+from itertools import takewhile
 from typing import Any
 
-from django.conf import settings
 from django.db import OperationalError, transaction
 from django.utils import timezone
 from psycopg.errors import LockNotAvailable
@@ -151,17 +151,22 @@ def make_as_recorded(table: PartitionedTable, recorded: list[Partition]) -> None
             raise OperationalError(f"{table.name} is in use")
 
 
-def drop_events(now: datetime) -> None:
-    """Drop the days whose replies have all ended long enough ago, and such replies' events that are of no day."""
-    before = now - timedelta(minutes=settings.OPENBOOK_EVENT_MINUTES)
+def drop_events(before: datetime) -> None:
+    """Drop the days whose replies had all ended by then, and such replies' events that are of no day."""
     while not interruption.is_requested() and run(SQL["forget_rest"], endings=list(ENDINGS), before=before):
         pass
+    for day in events_over(before):
+        if not _drop(day):
+            return
+
+
+def events_over(before: datetime) -> Iterator[Partition]:
+    """The days, the oldest first, whose replies had all ended by then."""
     for day in partitions(EVENTS):
         since, until = lowest_uuid7(day.until - LONGEST_REPLY), lowest_uuid7(day.until)
         if day.until > before or run(SQL["still_followed"], since=since, until=until, before=before):
             return
-        if not _drop(day):
-            return
+        yield day
 
 
 def drop_requests(before: datetime) -> None:
@@ -172,6 +177,18 @@ def drop_requests(before: datetime) -> None:
         if month.until > before or run(f"SELECT 1 FROM {month.name} OFFSET {MOST_MOVED} LIMIT 1"):  # noqa: S608
             return
         if not _merge(first, month):
+            return
+
+
+def accesses_over(before: datetime) -> Iterator[Partition]:
+    """The months, the oldest first, that were over by then."""
+    return takewhile(lambda month: month.until <= before, partitions(ACCESSES))
+
+
+def drop_accesses(before: datetime) -> None:
+    """Drop the months that were over by then; the first partition stays, empty."""
+    for month in accesses_over(before):
+        if not (_empty if month.name == ACCESSES.first else _drop)(month):
             return
 
 
@@ -223,6 +240,15 @@ def _make(table: PartitionedTable, new: Partition) -> None:
 @_unless_locked
 def _drop(partition: Partition) -> None:
     run(f"DROP TABLE {partition.name}")
+
+
+@_unless_locked
+def _empty(partition: Partition) -> None:
+    run(f"LOCK TABLE {partition.name} IN ACCESS EXCLUSIVE MODE")
+    if run(f"SELECT 1 FROM {partition.name} LIMIT 1"):  # noqa: S608
+        run(f"ALTER TABLE {partition.name} DISABLE TRIGGER USER")  # they refuse it to all others
+        run(f"TRUNCATE {partition.name}")
+        run(f"ALTER TABLE {partition.name} ENABLE TRIGGER USER")
 
 
 def _merge(first: Partition, month: Partition) -> bool:

@@ -12,7 +12,6 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from pytest_django import Settings
 
 from conversations import wire
 from conversations.context import snapshots
@@ -22,7 +21,7 @@ from conversations.replies.outcomes import Outcome
 from conversations.runtime.db import run
 from conversations.runtime.ids import lowest_uuid7, uuid7
 from conversations.threads import deletion
-from conversations.upkeep import partitions, retention
+from conversations.upkeep import expired, partitions, retention
 from conversations.upkeep.partitions import ACCESSES, EVENTS, REQUESTS, Partition, PartitionedTable
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 
@@ -158,33 +157,32 @@ def test_a_round_of_a_reply_is_recorded_once_in_every_partition(thread: Thread) 
         partitions.make_ahead(at)
 
 
-def test_days_of_events_are_dropped_once_their_replies_have_ended(thread: Thread, settings: Settings) -> None:
-    settings.OPENBOOK_EVENT_MINUTES = 60
+def test_days_of_events_are_dropped_once_their_replies_have_ended(thread: Thread) -> None:
     first, second, third = partitions.partitions(EVENTS)[:3]
     hour = timedelta(hours=1)
     events = [make_event(thread, day.until - hour, ended_at=day.until - hour) for day in (first, second, third)]
     settle()
-    partitions.drop_events(first.until + hour - timedelta(seconds=1))
+    partitions.drop_events(first.until - timedelta(seconds=1))
     assert places(ReplyEvent) == [first.name, second.name, third.name]
-    partitions.drop_events(first.until + hour)
+    partitions.drop_events(first.until)
     assert list(ReplyEvent.objects.order_by("pk")) == events[1:]
 
     running = make_reply(thread, id=id_at(second.until - DAY), status=Reply.Status.RUNNING)
     partitions.drop_events(third.until + DAY)
     assert list(ReplyEvent.objects.order_by("pk")) == events[1:], "a reply of that day runs still"
     Reply.objects.filter(id=running.id).update(status="completed", ended_at=second.until + 2 * hour)
-    partitions.drop_events(second.until + 2 * hour)
+    partitions.drop_events(second.until + hour)
     assert list(ReplyEvent.objects.order_by("pk")) == events[1:], "it may be followed still"
-    partitions.drop_events(second.until + 3 * hour + timedelta(seconds=1))
+    partitions.drop_events(second.until + 2 * hour + timedelta(seconds=1))
     assert list(ReplyEvent.objects.order_by("pk")) == events[2:]
 
 
 def test_events_of_no_day_leave_row_by_row(thread: Thread) -> None:
     event = make_event(thread, partitions.partitions(EVENTS)[-1].until + DAY)
     settle()
-    partitions.drop_events(event.at + timedelta(minutes=59))
+    partitions.drop_events(event.at - timedelta(minutes=1))
     assert places(ReplyEvent) == [EVENTS.rest]
-    partitions.drop_events(event.at + timedelta(minutes=61))
+    partitions.drop_events(event.at + timedelta(minutes=1))
     assert places(ReplyEvent) == []
 
 
@@ -271,3 +269,20 @@ def test_statements_of_a_turn_touch_the_partitions_of_its_time_only(thread: Thre
     for statement, requests, days in read:
         assert requests <= {first.name, second.name, REQUESTS.rest}, statement
         assert days <= {partitions.partitions(EVENTS)[0].name}, statement
+
+
+def test_months_of_accesses_are_dropped_and_the_first_partition_is_emptied(thread: Thread) -> None:
+    first, second, third = partitions.partitions(ACCESSES)[:3]
+    accesses = [make_access(thread, month.until - DAY) for month in (first, second, third)]
+    settle()
+    partitions.drop_accesses(first.until - timedelta(seconds=1))
+    assert list(ContentAccess.objects.order_by("id")) == accesses
+    told = expired.tables(ACCESSES, partitions.accesses_over(second.until))
+    assert (told.count, told.oldest and told.oldest.date()) == (2, accesses[0].at.date())
+    partitions.drop_accesses(second.until)
+    assert list(ContentAccess.objects.order_by("id")) == accesses[2:]
+    assert [each.name for each in partitions.partitions(ACCESSES)[:2]] == [first.name, third.name]
+    make_access(thread, first.until - DAY)
+    assert places(ContentAccess) == [first.name, third.name]
+    assert refused("DELETE FROM conversations_contentaccess")
+    assert refused(f"TRUNCATE {first.name}")
