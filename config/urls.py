@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 
 from config.observability import metrics
 from config.server import health
+from config.system import page
 from conversations.rest import errors
 
 urlpatterns = [
@@ -15,6 +16,8 @@ urlpatterns = [
     path("", include("artifacts.web.urls")),
     path("", include("memory.web.urls")),
     path("", include("conversations.web.urls")),
+    path("admin/system/", admin.site.admin_view(page.system), name="system"),
+    path("admin/system/runbooks/<slug:name>/", admin.site.admin_view(page.runbook), name="runbook"),
     path("admin/", admin.site.urls),
     path("v1/", include("conversations.rest.messages_urls")),
     path("health/", health.health, name="health"),

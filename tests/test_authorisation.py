@@ -40,12 +40,13 @@ class Kind(Enum):
     ROW_PAGE = "a page of one row"
     FRAME = "what stands in a frame of a page, which tells for itself that nobody is signed in"
     OUR_FRAME = "the same, without anybody's content"
+    SYSTEM = "a page of staff who have its right"
     CALL = "a call about whoever calls"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, OUR_FRAME, CALL, PROGRAM, ROW_CALL = Kind
+OPEN, PAGE, ROW_PAGE, FRAME, OUR_FRAME, SYSTEM, CALL, PROGRAM, ROW_CALL = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -84,6 +85,8 @@ EXPECTED: dict[str, Kind] = {
         (f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")), PAGE
     ),
     "admin/login/": OPEN,
+    "admin/system/": SYSTEM,
+    "admin/system/runbooks/<slug:name>/": SYSTEM,
     **dict.fromkeys(("health/", "health/live/", "health/ready/", "metrics"), OPEN),
     "api/v1/auth/token/": OPEN,
     "api/v1/schema/": OPEN,
@@ -214,7 +217,7 @@ def with_everything(user: User) -> dict[str, Any]:
     ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (
         {f"{name}_id": value for name, value in ids.items()}
-        | {"number": 1, "slug": "companion"}
+        | {"number": 1, "slug": "companion", "name": "queue-old"}
         | {"uidb36": "1", "key": "x"}
     )
 
@@ -253,6 +256,10 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
         case Kind.PAGE | Kind.ROW_PAGE if not is_signed_in:
             return status == 302 and location.startswith("/accounts/login/")
         case Kind.FRAME | Kind.OUR_FRAME if not is_signed_in:
+            return status == 403
+        case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
+            return status == 302 and location.startswith("/admin/login/")
+        case Kind.SYSTEM if not (caller.user and caller.user.is_superuser):
             return status == 403
         case Kind.CALL | Kind.ROW_CALL if not caller.is_known:
             return status == 401
@@ -336,7 +343,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     caller = Caller(user=user, client=client)
     found = {}
     for route, method, path, body in calling(given=ids):
-        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM):
+        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM):
             status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)
             found[route] = (status, NEEDLE in text)
     without = {route for route, (status, has_needle) in found.items() if not has_needle}

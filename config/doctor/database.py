@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning, wrong
+from config.observability import limits
 from config.postgres.pooled_connection import PooledConnection, keeps_statements
 from config.server.health import NO_CONNECTION, NO_MORE
 from conversations.runtime import lagging
@@ -23,12 +24,11 @@ SQL = read_statements(__file__)
 LEAST_VERSION = 15
 POOL_SECONDS = 4
 SMALL_DRIFT, LARGE_DRIFT = 2.0, 60.0
-OLD_TRANSACTION, VERY_OLD_TRANSACTION = 300.0, 3600.0
 BESIDE_POOL = 3
 """Connections of a server beside its pool: leases, health, migrations."""
 OF_WORKERS = 4
 """Of the two workers that a server brings."""
-AHEAD = timedelta(days=1)
+AHEAD = timedelta(seconds=limits.AHEAD_SECONDS)
 
 
 def look_at_reachable() -> Sequence[Finding]:
@@ -68,11 +68,17 @@ def reachable(words: str, version: int, *, is_superuser: bool, is_standby: bool)
 
 def look_at_schema() -> Sequence[Finding]:
     with reading():
-        loader = MigrationLoader(connection)
+        missing, unknown = migrations()
+    return schema(missing, unknown)
+
+
+def migrations() -> tuple[list[str], list[str]]:
+    """Of our code those that are not applied, and applied ones that it does not know."""
+    loader = MigrationLoader(connection)
     known, applied = set(loader.disk_migrations), set(loader.applied_migrations)
     apps = {app for app, _ in known}
     named = [f"{app}.{name}" for app, name in sorted(known - applied - set(loader.replacements))]
-    return schema(named, [f"{app}.{name}" for app, name in sorted(applied - known) if app in apps])
+    return named, [f"{app}.{name}" for app, name in sorted(applied - known) if app in apps]
 
 
 def schema(missing: Sequence[str], unknown: Sequence[str]) -> list[Finding]:
@@ -157,7 +163,7 @@ def connections(limit: int, used: int, pool: int, servers: int, *, is_pooled: bo
     words = f"{used} of {limit} are used; {servers} `serve` with pools of {pool} may take {needed}"
     advice = "Lower OPENBOOK_DATABASE_CONNECTIONS, raise max_connections, or put PgBouncer in between: "
     advice += "docs/operate/connections-near-limit.md."
-    if used > limit * 0.9:
+    if used > limit * limits.CONNECTIONS_SHARE:
         return wrong(words, advice)
     if needed > limit and not is_pooled:
         return warning(words, advice)
@@ -235,8 +241,8 @@ def transactions(oldest: float, prepared: float, slots: Sequence[str]) -> list[F
     """Ages in seconds; ``slots`` of replicas that are gone, with what is kept for them."""
     found = []
     age, what = max((oldest, "transaction"), (prepared, "prepared transaction"))
-    if age >= OLD_TRANSACTION:
-        judged = wrong if age >= VERY_OLD_TRANSACTION else warning
+    if age >= limits.TRANSACTION_SECONDS:
+        judged = wrong if age >= limits.TRANSACTION_SECONDS_WRONG else warning
         advice = "End it: docs/operate/old-transaction.md."
         found.append(judged(f"the oldest {what} is {age / 60:.0f} minutes old: nothing is vacuumed", advice))
     if slots:

@@ -14,6 +14,7 @@ from django.contrib.staticfiles import finders
 from django.core.files.storage import storages
 
 from config.doctor.findings import Finding, ok, warning, wrong
+from config.observability.limits import FREE_SHARE
 
 LEAST_PYTHON = (3, 12)
 MEBIBYTE = 2**20
@@ -124,19 +125,25 @@ def folder(path: Path, setting: str, *, is_shared: bool = False) -> Iterator[Fin
         yield wrong(f"others may write to {path}", f"chmod go-w {path}")
         return
     status = os.statvfs(place)
-    yield room(path, status.f_bavail * status.f_frsize, status.f_favail if status.f_files else None)
+    free, size = status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize
+    yield room(path, free, status.f_favail if status.f_files else None, size=size)
 
 
-def room(path: Path, free: int, free_files: int | None) -> Finding:
-    """``free`` in bytes; ``free_files``: inodes, ``None`` where the file system does not count them."""
+def room(path: Path, free: int, free_files: int | None, *, size: int) -> Finding:
+    """``free`` and ``size`` in bytes; ``free_files``: inodes, ``None`` where the file system does not count them."""
     words = f"{path} can be written, {megabytes(free)} free"
     if free_files is not None and free_files < LEAST_FREE_FILES:
         return wrong(
             f"{words}, but only {free_files} more files", "Remove files, or make the file system with more inodes."
         )
+    return space(words, free, size)
+
+
+def space(words: str, free: int, size: int) -> Finding:
+    """Bytes of a disk."""
     if free < LEAST_FREE:
         return wrong(words, "Make room now: docs/operate/disk-filling.md.")
-    if free < FEW_FREE:
+    if free < FEW_FREE or free < size * FREE_SHARE:
         return warning(words, "Make room soon: docs/operate/disk-filling.md.")
     return ok(words)
 

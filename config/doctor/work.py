@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from config.doctor.database import SQL
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning, wrong
+from config.observability.limits import QUEUE_SECONDS
 from conversations.runtime.db import run
-
-OLD_TASK = 300.0
 
 
 def look_at_workers() -> Sequence[Finding]:
@@ -23,9 +22,9 @@ def workers(alive: int, waiting: int, oldest: float, failed: int) -> list[Findin
     words = f"{alive} alive, {waiting} tasks wait"
     if not alive:
         advice = "Start `manage.py serve`, or `manage.py work`: docs/operate/no-worker.md."
-        judged = wrong if oldest >= OLD_TASK else warning
+        judged = wrong if oldest >= QUEUE_SECONDS else warning
         found.append(judged(f"{words}: no file is read, nothing is noted, nothing old goes", advice))
-    elif oldest >= OLD_TASK:
+    elif oldest >= QUEUE_SECONDS:
         advice = "Start more `manage.py work`: docs/operate/queue-old.md."
         found.append(warning(f"{words}, the oldest for {oldest / 60:.0f} minutes", advice))
     if failed:

@@ -4,8 +4,8 @@ Nothing is counted that grows for ever. What can't be read, as the role may not 
 """
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from conversations.runtime.db import QUICK_MILLISECONDS, read_only, run, start_over
+from conversations.runtime.db import read_only, run, start_over
 from conversations.runtime.ids import lowest_uuid7
 from conversations.runtime.lagging import watch
 from conversations.runtime.leases import LEASE
@@ -79,16 +79,44 @@ class Installation:
     """Seconds until a partitioned table has no partition for new rows."""
     maintenance: Mapping[str, datetime]
     """When the newest backup, drill and restore that succeeded ended, by kind."""
+    unread: Collection[str] = ()
+    """Names of the statements that failed; what they tell of is ``None`` or empty."""
+
+
+@dataclass
+class Reading:
+    """Statements of a read-only transaction, of which each may fail alone. All raise what the database raises where it is
+    away."""
+
+    statements: Mapping[str, str]
+    unread: set[str] = field(default_factory=set)
+
+    def rows(self, name: str, **values: Any) -> list[Any] | None:
+        """None where the statement failed."""
+        return self.attempt(name, lambda: run(self.statements[name], **values))
+
+    def first(self, name: str, **values: Any) -> Any:
+        rows = self.rows(name, **values)
+        return rows[0] if rows else None
+
+    def attempt[T](self, name: str, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except DatabaseError:
+            start_over()
+            self.unread.add(name)
+            return None
 
 
 def look() -> Installation:
     """Raises what the database raises where it is away."""
     now = timezone.now()
     with read_only():
-        database = _first("database") or (None, None, None, None)
-        leases = _first("leases", worker=f"{WORKER}%", lease=LEASE) or (None, None)
-        replies = _first("replies") or (None, None)
-        oldest = _first("transactions")
+        reading = Reading(SQL)
+        database = reading.first("database") or (None, None, None, None)
+        leases = reading.first("leases", worker=f"{WORKER}%", lease=LEASE) or (None, None)
+        replies = reading.first("replies") or (None, None)
+        oldest = reading.first("transactions")
         return Installation(
             at=now,
             size=database[0],
@@ -96,15 +124,16 @@ def look() -> Installation:
             most_connections=database[2],
             postgresql=database[3],
             oldest_transaction=oldest and oldest[0],
-            queues=[Queue(*row) for row in _rows("queues")],
+            queues=[Queue(*row) for row in reading.rows("queues") or ()],
             workers=leases[0],
             leases=leases[1],
             running=replies[0],
             stuck=replies[1],
-            requests=[Requests(*row) for row in _rows("requests", since=lowest_uuid7(now - RECENTLY))],
-            standbys=[*(Standby(*row) for row in _rows("standbys")), *_replica()],
-            ahead=_ahead(now),
-            maintenance=dict(_rows("maintenance")),
+            requests=[Requests(*row) for row in reading.rows("requests", since=lowest_uuid7(now - RECENTLY)) or ()],
+            standbys=[*(Standby(*row) for row in reading.rows("standbys") or ()), *_replica()],
+            ahead=reading.attempt("ahead", lambda: _ahead(now)) or {},
+            maintenance=dict(reading.rows("maintenance") or ()),
+            unread=reading.unread,
         )
 
 
@@ -118,20 +147,6 @@ def disks() -> list[Disk]:
     return list(found.values())
 
 
-def _rows(name: str, **values: Any) -> list[Any]:
-    """None where the statement fails alone. Raises what the database raises where it is away."""
-    try:
-        return run(SQL[name], **values)
-    except DatabaseError:
-        start_over(milliseconds=QUICK_MILLISECONDS)
-        return []
-
-
-def _first(name: str, **values: Any) -> Any:
-    rows = _rows(name, **values)
-    return rows[0] if rows else None
-
-
 def _replica() -> list[Standby]:
     if not settings.OPENBOOK_REPLICA_URL:
         return []
@@ -140,9 +155,5 @@ def _replica() -> list[Standby]:
 
 
 def _ahead(now: datetime) -> dict[str, float]:
-    try:
-        made = {table.name: partitions.partitions(table) for table in partitions.TABLES}
-    except DatabaseError:
-        start_over(milliseconds=QUICK_MILLISECONDS)
-        return {}
+    made = {table.name: partitions.partitions(table) for table in partitions.TABLES}
     return {name: (parts[-1].until - now).total_seconds() for name, parts in made.items() if parts}

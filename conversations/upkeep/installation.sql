@@ -31,8 +31,9 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
 
 -- name: standbys
 -- One that has replayed all has no lag. Where the role may not read it, nothing is known of it.
-SELECT application_name, max(coalesce(extract(epoch FROM replay_lag), CASE WHEN replay_lsn IS NOT NULL THEN 0 END))::float8, true
-FROM pg_stat_replication GROUP BY application_name ORDER BY 1
+SELECT coalesce(application_name, 'unknown'), max(coalesce(extract(epoch FROM replay_lag), CASE WHEN replay_lsn IS NOT NULL THEN 0 END))::float8,
+    true
+FROM pg_stat_replication GROUP BY 1 ORDER BY 1
 
 -- name: maintenance
 SELECT kind, max(ended_at) FROM conversations_maintenancerun WHERE succeeded GROUP BY kind

@@ -115,6 +115,8 @@ def inspecting(user: User) -> list[str]:
         list_url("contextsnapshot"),
         list_url("contextsnapshot") + "overview/",
         list_url("contentaccess"),
+        "/admin/system/",
+        "/admin/system/runbooks/queue-old/",
     ]
 
 
