@@ -1,9 +1,7 @@
 """An installation is copied while it runs, put into an empty place, and proven; what was forgotten since is forgotten again."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +10,9 @@ import psycopg
 import pytest
 
 from conversations.keep.backup import LEFT_OUT
+from tests.commands import Commands, commands
 from tests.conversations.keep.filling import WORDS
 from tests.services import fresh_database
-from tests.upgrades import ROOT
 
 pytestmark = pytest.mark.process
 KEY = "k" * 43
@@ -22,29 +20,25 @@ KEY = "k" * 43
 
 @dataclass(frozen=True)
 class Installation:
+    commands: Commands
     url: str
     folder: Path
     ledger: Path
     more: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "DATABASE_URL": self.url,
+            "OPENBOOK_FILES_DIR": str(self.folder),
+            "OPENBOOK_ERASURE_LEDGER": str(self.ledger),
+        } | self.more
+
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env=os.environ
-            | {
-                "DATABASE_URL": self.url,
-                "OPENBOOK_FILES_DIR": str(self.folder),
-                "OPENBOOK_ERASURE_LEDGER": str(self.ledger),
-                "DJANGO_SETTINGS_MODULE": "tests.server_settings",
-                "SECRET_KEY": "s" * 50,
-            }
-            | self.more
-            | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return self.commands.run(*arguments, **self.environment | environment)
+
+    def at(self, url: str, folder: Path, ledger: Path) -> "Installation":
+        return Installation(self.commands, url, folder, ledger, self.more)
 
     def manage(self, *arguments: str, **environment: str) -> str:
         done = self.run("manage.py", *arguments, **environment)
@@ -65,10 +59,16 @@ class Installation:
 
 
 @pytest.fixture(scope="module")
-def source(migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def forks() -> Iterator[Commands]:
+    with commands() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def source(forks: Commands, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     folder = tmp_path_factory.mktemp("source")
     with fresh_database(migrated) as url:
-        made = Installation(url, folder / "files", folder / "ledger")
+        made = Installation(forks, url, folder / "files", folder / "ledger")
         made.filling("fill")
         yield made
 
@@ -98,7 +98,7 @@ def test_all_comes_back_and_what_was_forgotten_since_does_not(
     assert not any(word.encode() in stored for word in WORDS)
     before = rows(source.url)
     with fresh_database(migrated) as url:
-        copy = Installation(url, tmp_path / "files", tmp_path / "no ledger")
+        copy = source.at(url, tmp_path / "files", tmp_path / "no ledger")
         assert "another key" in copy.refused("restore", str(tmp_path / "sealed"), OPENBOOK_BACKUP_KEY="o" * 43)
         assert "is encrypted" in copy.refused("restore", str(tmp_path / "sealed"))
         assert "forgotten again: 0" in copy.manage("restore", str(tmp_path / "sealed"), OPENBOOK_BACKUP_KEY=KEY)
@@ -108,7 +108,7 @@ def test_all_comes_back_and_what_was_forgotten_since_does_not(
         assert copy.filling("add"), "sequences go on"
     forgotten = source.filling("forget")
     with fresh_database(migrated) as url:
-        copy = Installation(url, tmp_path / "files again", source.ledger)
+        copy = source.at(url, tmp_path / "files again", source.ledger)
         assert f"forgotten again: {forgotten['count']}" in copy.manage("restore", str(tmp_path / "clear"))
         assert copy.filling("tell") == source.filling("tell")
     assert not any(word in path.read_text() for path in source.ledger.glob("*.jsonl") for word in WORDS)
@@ -125,7 +125,7 @@ def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installa
     content[len(content) // 2] ^= 1
     table.write_bytes(content)
     with fresh_database() as url:
-        copy = Installation(url, tmp_path / "files", tmp_path / "ledger")
+        copy = source.at(url, tmp_path / "files", tmp_path / "ledger")
         assert "conversations_message.copy.gz is damaged" in copy.refused("restore", str(tmp_path / "copy"))
         path = tmp_path / "copy" / "manifest.json"
         manifest = json.loads(path.read_text())
