@@ -99,19 +99,19 @@ def _take(environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
     for name in ("config.settings", environment["DJANGO_SETTINGS_MODULE"]):
         sys.modules.pop(name, None)
-    taken = Settings(environment["DJANGO_SETTINGS_MODULE"])
+    taken: Any = Settings(environment["DJANGO_SETTINGS_MODULE"])
+    handler: Any = connections
+    ours: Any = settings
     values = {name: getattr(taken, name) for name in dir(taken) if taken.is_overridden(name)}
     databases = values.pop("DATABASES")
-    changed = {
-        name for name, value in values.items() if not settings.is_overridden(name) or getattr(settings, name) != value
-    }
+    changed = {name for name, value in values.items() if not ours.is_overridden(name) or getattr(ours, name) != value}
     override_settings(**{name: values[name] for name in changed}).enable()
     settings.DATABASES = databases
     for alias in list(connections):
-        if hasattr(connections._connections, alias):
-            del connections[alias]
-    connections._settings = None
-    connections.__dict__.pop("settings", None)
+        if hasattr(handler._connections, alias):
+            del handler[alias]
+    handler._settings = None
+    handler.__dict__.pop("settings", None)
 
 
 if __name__ == "__main__":

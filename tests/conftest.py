@@ -46,6 +46,7 @@ from tests.cloud_servers import (
     forget_sessions,
     service_account,
 )
+from tests.commands import Commands, commands
 from tests.conversations.connections import LOOPBACK
 from tests.conversations.factories import make_user
 from tests.emptying import empty
@@ -237,6 +238,13 @@ def user(_shipped_assistants: None) -> User:
 @pytest.fixture
 def other_user(_shipped_assistants: None) -> User:
     return make_user("bob")
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Commands]:
+    """Runs commands of `manage.py` without what it takes to start a process for each."""
+    with commands() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from conversations.keep.backup import LEFT_OUT
-from tests.commands import Commands, commands
+from tests.commands import Commands
 from tests.conversations.keep.filling import WORDS
 from tests.services import fresh_database
 
@@ -56,12 +56,6 @@ class Installation:
         assert done.returncode == 0, done.stderr
         told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
         return told
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Commands]:
-    with commands() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from functools import partial
 
-from config.doctor import database, machine, services, web, work
+from config.doctor import database, kept, machine, services, web, work
 from config.doctor.examination import Check
 
 
@@ -40,6 +40,8 @@ def checks(*, servers: int = 1) -> list[Check]:
         Check(group="database", name="partitions", look=database.look_at_partitions, needs="schema"),
         Check(group="work", name="workers", look=work.look_at_workers, needs="schema"),
         Check(group="work", name="replies", look=work.look_at_replies, needs="schema"),
+        Check(group="backups", name="backup", look=kept.look_at_backup, needs="schema"),
+        Check(group="backups", name="drill", look=kept.look_at_drill, needs="schema"),
         Check(group="services", name="models", look=services.look_at_providers, needs="schema"),
         Check(group="services", name="redis", look=services.look_at_redis),
         Check(group="services", name="mail", look=services.look_at_mail),

@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
 from conversations import schedule
+from conversations.keep import runs
 from conversations.runtime import interruption, leases
 from conversations.runtime.leases import Lease, LeaseLost
 
@@ -30,6 +31,7 @@ EVERY_QUEUE = "*"
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
+RESTORE_SECONDS = 3.0
 WHOLE_SWEEP_SECONDS = 3_600.0
 GRACE_SECONDS = 1.0
 """What a task may take to end by itself once its worker is told to."""
@@ -93,14 +95,23 @@ def work(queue: str = EVERY_QUEUE) -> None:
     with _signals_wake() as wait:
         while not interruption.is_requested():
             try:
+                _wait_for_restore(wait)
                 with life(queue) as alive:
-                    while not interruption.is_requested():
+                    while not (interruption.is_requested() or runs.is_being_restored()):
                         if not alive.step():
                             wait(LOOK_SECONDS)
             except (django.db.Error, LeaseLost) as error:
                 log.warning("the database is away; trying again", extra={"cause": type(error).__name__})
                 django.db.connections.close_all()
                 wait(RETRY_SECONDS)
+
+
+def _wait_for_restore(wait: Callable[[float], object]) -> None:
+    """What was forgotten since the backup may be there again until a restore has come to its end."""
+    if runs.is_being_restored():
+        log.warning("a restore into this database has not come to its end: nothing is done until one has")
+    while runs.is_being_restored() and not interruption.is_requested():
+        wait(RESTORE_SECONDS)
 
 
 def end_with_standard_input() -> None:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from artifacts.models import Artifact
 from conversations.errors import ReplyInProgress
+from conversations.keep import ledger
 from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, File, Message, Thread
 from conversations.threads import deletion
 from memory.models import DailySummary, Memory, Topic
@@ -84,20 +85,34 @@ def what_goes(user: User) -> dict[str, int]:
 
 
 def ask_deletion(user: User, session_key: str | None) -> AccountDeletion:
-    """Delete the account in a day. Until then nothing is answered, and this session can only take it back."""
-    now = timezone.now()
+    """Delete the account in a day. Until then nothing is answered, and this session can only take it back.
+
+    Raises ``LedgerAway``.
+    """
     with transaction.atomic():
-        deletion, _ = AccountDeletion.objects.get_or_create(
-            user=user, defaults={"asked_at": now, "due_at": now + DELAY}
-        )
+        deletion = leave(user, asked_at=timezone.now())
+        ledger.note(ledger.Kind.LEAVING, ledger.account_id(user))
         sign_out(UserSession.objects.filter(user=user).exclude(session_key=session_key or ""))
     log.info("account to be deleted", extra={"user_id": user.pk})
     return deletion
 
 
+def leave(user: User, *, asked_at: datetime) -> AccountDeletion:
+    """To be deleted a day after it was asked for first."""
+    defaults = {"asked_at": asked_at, "due_at": asked_at + DELAY}
+    return AccountDeletion.objects.get_or_create(user=user, defaults=defaults)[0]
+
+
 def keep(user: User) -> None:
-    AccountDeletion.objects.filter(user=user).delete()
+    """Raises ``LedgerAway``."""
+    with transaction.atomic():
+        stay(user)
+        ledger.note(ledger.Kind.STAYING, ledger.account_id(user))
     log.info("account kept", extra={"user_id": user.pk})
+
+
+def stay(user: User) -> None:
+    AccountDeletion.objects.filter(user=user).delete()
 
 
 def delete_due(now: datetime) -> int:

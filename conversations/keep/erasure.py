@@ -10,30 +10,35 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Model
 
+from conversations.accounts import lifecycle
 from conversations.keep import ledger
 from conversations.keep.ledger import Entry, Kind
 from conversations.models import File, Message, Reply, Thread
 from conversations.replies.closing import interrupt
 from conversations.threads import deletion
 from memory import forgetting
-from memory.models import Memory
+from memory.models import Memory, Topic
 
 MARGIN = timedelta(minutes=5)
 """By which clocks may differ, and a transaction may have begun before its end."""
+
+OF_A_TIME = {Kind.EVERYTHING, Kind.LEAVING, Kind.STAYING}
+"""What says nothing of what a later backup holds."""
 
 
 def apply(*, since: datetime) -> Counter[str]:
     """Forget again what the ledger names. Returns how much of it was still there, by kind.
 
     Ids are never given twice, so that whatever is there under one is what was forgotten. That all was forgotten of somebody
-    holds for what there was before, and is done again where it was after ``since``.
+    holds for what there was before, and is done again where it was after ``since``; whether an account is to be deleted is
+    what its person said last.
     """
     done: Counter[str] = Counter()
     if not Path(settings.OPENBOOK_ERASURE_LEDGER).is_dir():
         return done
     named: dict[Kind, dict[str, Entry]] = defaultdict(dict)
     for entry in ledger.entries():
-        if entry.kind is not Kind.EVERYTHING or entry.at >= since - MARGIN:
+        if entry.kind not in OF_A_TIME or entry.at >= since - MARGIN:
             named[entry.kind][entry.digest] = _further(entry, named[entry.kind].get(entry.digest))
     if named:
         _end_replies()
@@ -41,11 +46,17 @@ def apply(*, since: datetime) -> Counter[str]:
         for step in steps(named[kind]) if named[kind] else ():
             step()
             done[kind] += 1
+    said = [each for kind in (Kind.LEAVING, Kind.STAYING) for each in _users(kind, named[kind])]
+    for user, entry in sorted(said, key=lambda each: each[1].at):
+        if entry.kind is Kind.LEAVING:
+            lifecycle.leave(user, asked_at=entry.at)
+        else:
+            lifecycle.stay(user)
     return done
 
 
 def _further(entry: Entry, other: Entry | None) -> Entry:
-    return other if other and other.through > entry.through else entry
+    return max(entry, other or entry, key=lambda each: (each.through, each.at))
 
 
 def _end_replies() -> None:
@@ -68,13 +79,15 @@ def _rows[M: Model](model: type[M], kind: Kind, entries: dict[str, Entry]) -> It
             yield row, entry
 
 
-def _users(kind: Kind, entries: dict[str, Entry]) -> Iterator[User]:
+def _users(kind: Kind, entries: dict[str, Entry]) -> Iterator[tuple[User, Entry]]:
     digests = ledger.digests()
-    return (user for user in list(User.objects.all()) if digests.of(kind, ledger.account_id(user)) in entries)
+    for user in list(User.objects.all()) if entries else ():
+        if entry := entries.get(digests.of(kind, ledger.account_id(user))):
+            yield user, entry
 
 
 def _accounts(entries: dict[str, Entry]) -> Steps:
-    return (partial(deletion.delete_user, user) for user in _users(Kind.ACCOUNT, entries))
+    return (partial(deletion.delete_user, user) for user, _ in _users(Kind.ACCOUNT, entries))
 
 
 def _threads(entries: dict[str, Entry]) -> Steps:
@@ -97,6 +110,10 @@ def _memories(entries: dict[str, Entry]) -> Steps:
         yield partial(forgetting.forget_memory, memory.user, memory.id)
 
 
+def _topics(entries: dict[str, Entry]) -> Steps:
+    return (partial(forgetting.forget_topic, each) for each, _ in _rows(Topic, Kind.TOPIC, entries))
+
+
 def _turns(entries: dict[str, Entry]) -> Steps:
     for turn, _ in _rows(Message, Kind.TURN, entries):
         if turn.forgotten_at is None:
@@ -104,7 +121,7 @@ def _turns(entries: dict[str, Entry]) -> Steps:
 
 
 def _everything(entries: dict[str, Entry]) -> Steps:
-    return (partial(forgetting.forget_all, user) for user in _users(Kind.EVERYTHING, entries))
+    return (partial(forgetting.forget_all, user) for user, _ in _users(Kind.EVERYTHING, entries))
 
 
 STEPS: dict[Kind, Callable[[dict[str, Entry]], Steps]] = {
@@ -114,5 +131,6 @@ STEPS: dict[Kind, Callable[[dict[str, Entry]], Steps]] = {
     Kind.CLEARED: _cleared,
     Kind.MEMORY: _memories,
     Kind.TURN: _turns,
+    Kind.TOPIC: _topics,
     Kind.EVERYTHING: _everything,
 }

@@ -28,9 +28,7 @@ SALT = "salt"
 
 class LedgerAway(Unavailable):
     code = "erasure_ledger_away"
-    message = (
-        "What is forgotten can't be noted for later restores just now. Nothing was forgotten; try again in a moment."
-    )
+    message = "This can't be noted for later restores just now, so nothing was done; try again in a moment."
 
 
 class Kind(StrEnum):
@@ -40,7 +38,12 @@ class Kind(StrEnum):
     TURN = "turn"
     MEMORY = "memory"
     FILE = "file"
+    TOPIC = "topic"
     EVERYTHING = "everything"
+    LEAVING = "leaving"
+    """An account that its person wants deleted."""
+    STAYING = "staying"
+    """One whose person took that back."""
 
 
 @dataclass(frozen=True, kw_only=True)

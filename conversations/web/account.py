@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.accounts import lifecycle, mailing
 from conversations.files import store
+from conversations.keep.ledger import LedgerAway
 from conversations.web.entry import refused_form
 from conversations.web.views import SignedInRequest
 
@@ -73,8 +74,12 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: SignedInRequest) -> HttpResponse:
     """Say what will go, and take the password for it. It goes in a day."""
+    context: dict[str, object] = {"goes": lifecycle.what_goes(request.user)}
     # Or else whoever looks at what others wrote could take their own name out of the record of it.
     if request.method == "POST" and not request.user.is_staff:
-        lifecycle.ask_deletion(request.user, request.session.session_key)
+        try:
+            lifecycle.ask_deletion(request.user, request.session.session_key)
+        except LedgerAway as error:
+            return render(request, "account/delete.html", context | {"problem": error.message}, status=error.status)
         return redirect("leaving")
-    return render(request, "account/delete.html", {"goes": lifecycle.what_goes(request.user)})
+    return render(request, "account/delete.html", context)

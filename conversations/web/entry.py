@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from conversations.accounts import devices, lifecycle, mailing, session_user, sign_in
+from conversations.keep.ledger import LedgerAway
 from conversations.models import AccountDeletion
 from conversations.web.account_adapter import retry_after
 
@@ -99,11 +100,14 @@ def leaving(request: HttpRequest) -> HttpResponse:
     user = session_user.leaving_user(request)
     if user is None:
         return redirect("chat")
-    if request.method == "POST":
-        lifecycle.keep(user)
-        return redirect("chat")
     due_at = AccountDeletion.objects.get(user=user).due_at
-    context = {"person": user, "due_at": due_at, "goes": lifecycle.what_goes(user)}
+    context: dict[str, object] = {"person": user, "due_at": due_at, "goes": lifecycle.what_goes(user)}
+    if request.method == "POST":
+        try:
+            lifecycle.keep(user)
+        except LedgerAway as error:
+            return render(request, "account/leaving.html", context | {"problem": error.message}, status=error.status)
+        return redirect("chat")
     return render(request, "account/leaving.html", context)
 
 

@@ -7,6 +7,7 @@ import logging
 import uuid
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from conversations import threads
 from conversations.accounts import allowances
@@ -19,7 +20,7 @@ from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_fi
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
 from memory.forgetting.search import ForgetTarget, find
 from memory.index.index_turns import catch_up_if_possible
-from memory.models import Memory
+from memory.models import Memory, Topic
 
 __all__ = [
     "FORGOTTEN",
@@ -31,6 +32,7 @@ __all__ = [
     "cleared_from",
     "forget_all",
     "forget_memory",
+    "forget_topic",
     "forget_turn",
     "hold_off",
     "left_by",
@@ -70,6 +72,13 @@ def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
     Tells what was done. Raises as ``forget_memory`` does.
     """
     return _forget(user, _turn(user, message_id))
+
+
+@transaction.atomic
+def forget_topic(topic: Topic) -> None:
+    """A topic alone: the turns that opened it stay."""
+    ledger.note(ledger.Kind.TOPIC, topic.id)
+    topic.delete()
 
 
 def what_all(user: User) -> Forgetting:

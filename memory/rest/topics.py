@@ -14,7 +14,7 @@ from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Switch
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import fill
-from memory import services
+from memory import forgetting, services
 from memory.models import DailySummary, Topic
 from memory.rest.memories import source_objects
 from memory.rest.shapes import DayAnswer, TitledThread, TopicAnswer, TopicChange
@@ -44,7 +44,7 @@ class TopicDetail(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, topic_id: str) -> Response:
         """Remove a topic. The turns that opened it stay."""
-        services.topic_of(caller(request), topic_id).delete()
+        forgetting.forget_topic(services.topic_of(caller(request), topic_id))
         return Response(status=204)
 
 

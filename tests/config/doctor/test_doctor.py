@@ -24,21 +24,30 @@ from config.doctor.examination import HUNG, Check, examine
 from config.doctor.findings import Finding, FindingRow, Status, ok
 from config.postgres import embedded
 from config.settings import mailers
+from conversations.keep import runs
+from tests import services
+from tests.commands import Commands
 from tests.model_server import ModelServer
 from tests.other_services import elsewhere
 from tests.pooler import pgbouncer
 from tests.processes import ROOT, database_url
 from tests.volumes import mounted, read_only
+from tests.waiting import until
 
 STARTED = [sys.executable, "-W", "error", "manage.py", "doctor"]
 
 
 def doctor(*arguments: str, **environment: str) -> tuple[int, dict[str, FindingRow], str]:
-    """Its exit code, and the last finding of each check; what it wrote beside them."""
+    """In a process of its own."""
     done = subprocess.run(
         [*STARTED, "--json", *arguments], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
+    return findings(done)
+
+
+def findings(done: subprocess.CompletedProcess[str]) -> tuple[int, dict[str, FindingRow], str]:
+    """The doctor's exit code, and the last finding of each check; what it wrote beside them."""
     assert done.stdout, done.stderr
     return done.returncode, {row["check"]: row for row in json.loads(done.stdout)["checks"]}, done.stderr
 
@@ -86,6 +95,9 @@ def powerless_url(empty_database: str) -> Iterator[str]:
         administration.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO powerless")
         yield empty_database.replace(f"//{embedded.ROLE}@", "//powerless@")
         administration.execute("DROP OWNED BY powerless; DROP ROLE powerless")
+        session = administration.info.backend_pid
+    with services.administration() as ours:  # who may not end a superuser's session to drop the database
+        until(lambda: not ours.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [session]).fetchone())
 
 
 def test_much_is_wrong_and_all_of_it_is_told(powerless_url: str, tmp_path: Path, closed_port: int) -> None:
@@ -113,8 +125,9 @@ def test_much_is_wrong_and_all_of_it_is_told(powerless_url: str, tmp_path: Path,
     assert found["mail"]["words"].endswith("refuses: 554 go away")
 
 
-def test_without_a_database_it_says_so_and_looks_at_the_rest(closed_port: int) -> None:
-    code, found, errors = doctor(DATABASE_URL=f"postgresql://openbook@127.0.0.1:{closed_port}/openbook")
+def test_without_a_database_it_says_so_and_looks_at_the_rest(forks: Commands, closed_port: int) -> None:
+    url = f"postgresql://openbook@127.0.0.1:{closed_port}/openbook"
+    code, found, errors = findings(forks.run("manage.py", "doctor", "--json", DATABASE_URL=url))
     assert (code, errors) == (1, "")
     assert "Connection refused" in found["reachable"]["words"]
     assert found["reachable"]["advice"].endswith("docs/operate/database-down.md.")
@@ -124,8 +137,14 @@ def test_without_a_database_it_says_so_and_looks_at_the_rest(closed_port: int) -
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_installation_that_is_well() -> None:
-    code, found, errors = doctor("database", "services", "disk", "--servers", "2", DATABASE_URL=database_url())
+def test_an_installation_that_is_well(forks: Commands) -> None:
+    for kind in (runs.KIND.BACKUP, runs.KIND.DRILL):
+        with runs.recorded(kind):
+            pass
+    groups = ("database", "services", "disk", "backups")
+    code, found, errors = findings(
+        forks.run("manage.py", "doctor", "--json", *groups, "--servers", "2", DATABASE_URL=database_url())
+    )
     assert (code, errors) == (0, "")
     warnings = {name: row["words"] for name, row in found.items() if row["status"] != "ok"}
     assert warnings == {
@@ -133,6 +152,8 @@ def test_an_installation_that_is_well() -> None:
         "durability": "fsync, full_page_writes, synchronous_commit is off: what was acknowledged can be lost in a crash",
         "models": "offline: no model stands behind it, replies are made up by rules",
     }
+    assert found["backup"]["words"] == "the last was made 0 hours ago"
+    assert found["drill"]["words"] == "a backup was last proven 0 hours ago"
     assert "2 `serve` with pools of 16 may take 46" in found["connections"]["words"]
 
 

@@ -13,6 +13,7 @@ from django_tasks_db.models import DBTaskResult
 
 from config.worker import loop
 from conversations import schedule
+from conversations.keep import runs
 from conversations.models import Lease
 from memory.models import ThreadSummary
 from memory.tasks import consolidate_user
@@ -114,3 +115,13 @@ def test_a_worker_outlives_the_database_and_ends_when_told_to_in_the_middle_of_a
     assert sorted(status for status, _ in consolidations()) == [TaskResultStatus.FAILED, TaskResultStatus.SUCCESSFUL]
     assert ThreadSummary.objects.count() == 0
     assert schedule.sweep(at=timezone.now() + schedule.IDLE) == 1
+
+
+def test_nothing_is_done_until_a_restore_has_come_to_its_end(user: User) -> None:
+    with runs.recorded(runs.KIND.RESTORE):
+        consolidate_user.enqueue(user.pk)
+        with started("work", DATABASE_URL=database_url()) as worker:
+            until(lambda: "a restore into this database has not come to its end" in worker.output)
+            assert not Lease.objects.exists()
+            assert DBTaskResult.objects.get().status == TaskResultStatus.READY
+            assert worker.terminate() == 0
