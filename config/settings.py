@@ -361,6 +361,12 @@ OPENBOOK_METRICS_TOKEN = env_secret("OPENBOOK_METRICS_TOKEN")
 if 0 < len(OPENBOOK_METRICS_TOKEN) < 16:
     raise ImproperlyConfigured("OPENBOOK_METRICS_TOKEN is too short: write at least 16 random characters.")
 
+# A reply whose first word comes later, or for which more is done here than this, is logged with its steps; 0: none is.
+OPENBOOK_SLOW_SECONDS = float(env("OPENBOOK_SLOW_SECONDS", "5"))
+
+# Sentry is told of failures, never of texts. The SDK reads SENTRY_ENVIRONMENT and SENTRY_RELEASE by itself.
+SENTRY_DSN = env_secret("SENTRY_DSN")
+
 DJANGO_SUPERUSER_USERNAME = env("DJANGO_SUPERUSER_USERNAME", "admin")
 DJANGO_SUPERUSER_PASSWORD = env_secret("DJANGO_SUPERUSER_PASSWORD")
 PORT = int(env("PORT", "8000"))

@@ -1,5 +1,6 @@
 """Numbered checks of the configuration, run by every management command before it starts."""
 
+import re
 from importlib.util import find_spec
 from typing import Any
 
@@ -148,6 +149,22 @@ def telemetry_can_be_told(**kwargs: Any) -> list[CheckMessage]:
     if settings.OTEL_PROTOCOL != "http/protobuf":
         hint = "Leave OTEL_EXPORTER_OTLP_PROTOCOL out, and name the collector's port for HTTP, mostly 4318."
         return [Warning(f"{settings.OTEL_PROTOCOL} is not spoken, only http/protobuf.", hint=hint, id="openbook.W003")]
+    return []
+
+
+@register()
+def failures_can_be_told(**kwargs: Any) -> list[CheckMessage]:
+    """Warnings only, as for the collector."""
+    if not settings.SENTRY_DSN:
+        return []
+    if not find_spec("sentry_sdk"):
+        problem = "SENTRY_DSN is set, but the package for it is missing. No failure is told."
+        return [Warning(problem, hint="Run `make sentry`, or leave it out.", id="openbook.W005")]
+    if not re.fullmatch(r"https?://[^/@:\s]+(?::[^/@\s]*)?@[^/@\s]+(?:/[^\s]*)?/\d+", settings.SENTRY_DSN):
+        hint = "Copy it from Sentry's settings of the project, under Client Keys: https://KEY@HOST/NUMBER."
+        return [
+            Warning("SENTRY_DSN is not an address of a project. No failure is told.", hint=hint, id="openbook.W006")
+        ]
     return []
 
 

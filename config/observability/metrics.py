@@ -11,9 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import version
-from pathlib import Path
 
 from django.conf import settings
 from django.db import Error
@@ -23,6 +20,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from config.observability import figures
+from config.observability.version import code_version
 from config.server import pacing
 from config.server.proxies import DIRECT
 from conversations.replies import journal
@@ -122,15 +120,6 @@ def process_families() -> Iterator[Metric]:
         "Requests and event streams that this process has not answered to their end.",
         pacing.in_flight.count,
     )
-
-
-@cache
-def code_version() -> str:
-    """Of the package where it is installed as one; else as its sources say."""
-    for line in (Path(settings.BASE_DIR) / "pyproject.toml").read_text().splitlines():
-        if line.startswith("version = "):
-            return line.split('"')[1]
-    return version("openbook")
 
 
 def disk_families(disks: list[Disk]) -> Iterator[GaugeMetricFamily]:

@@ -1,6 +1,7 @@
 """The way from the event loop to the database."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from django.db.models import Model
 from psycopg.errors import ReadOnlySqlTransaction, error_from_result
 from psycopg.pq import ConnStatus, ExecStatus
 
+from conversations.runtime import telemetry
+
 # Not asgiref's shared thread: there, one slow query holds up every socket of the process.
 EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
 
@@ -34,14 +37,15 @@ def in_database[**P, R](
     """Run a synchronous database step in a thread; its connection goes back to the pool afterwards. Whoever stops waiting
     doesn't stop the step."""
 
-    def step(*args: P.args, **kwargs: P.kwargs) -> R:
+    def step(asked: float, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        telemetry.listener.database_step(time.perf_counter() - asked)
         try:
             return function(*args, **kwargs)
         finally:
             close_old_connections()
 
     async def stepped(*args: P.args, **kwargs: P.kwargs) -> R:
-        run_here = partial(copy_context().run, step, *args, **kwargs)
+        run_here = partial(copy_context().run, step, time.perf_counter(), *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(executor, run_here)
 
     return stepped

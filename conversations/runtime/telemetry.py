@@ -64,6 +64,9 @@ class TelemetryListener:
     def tool(self, name: str, call_id: str) -> TelemetryStep:
         return STEP
 
+    def database_step(self, waited: float) -> None:
+        """A step begins in a thread for the database, for which it waited so many seconds."""
+
     def here(self) -> Mapping[str, str]:
         """The ids of the trace and the step that this is part of, for a log line."""
         return NOWHERE
@@ -130,6 +133,10 @@ class JoinedListener(TelemetryListener):
 
     def tool(self, name: str, call_id: str) -> TelemetryStep:
         return JoinedStep([each.tool(name, call_id) for each in self._listeners])
+
+    def database_step(self, waited: float) -> None:
+        for each in self._listeners:
+            each.database_step(waited)
 
     def here(self) -> Mapping[str, str]:
         return {name: value for each in self._listeners for name, value in each.here().items()}

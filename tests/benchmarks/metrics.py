@@ -4,7 +4,9 @@ Alone: ``make bench ONLY=metrics``.
 """
 
 import time
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.benchmarks.served import Served, connected
 from tests.clients import ServerClient
 from tests.processes import server
 
+STATEMENTS = ("database", "queues", "replies", "transactions", "standbys", "maintenance")
 MESSAGES = 20
 """That the server answers before, so that its figures hold something."""
 FIRST, KEPT = 8, 200
@@ -26,12 +29,9 @@ FIRST, KEPT = 8, 200
 
 def main(database_url: str) -> None:
     inspection.fill()
-    statements = {
+    statements: dict[str, Callable[[], object]] = {
         "look at the installation, whole": installation.look,
-        **{
-            name: lambda name=name: run(installation.SQL[name])
-            for name in ("database", "queues", "replies", "transactions", "standbys", "maintenance")
-        },
+        **{name: partial(run, installation.SQL[name]) for name in STATEMENTS},
     }
     print(f"\n== the installation, {inspection.REQUESTS:,} requests stored; load {load()}")
     for name, values in side_by_side(statements, 10).items():

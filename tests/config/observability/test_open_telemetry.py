@@ -44,7 +44,7 @@ BOAT = {"title": f"Boats to {NEEDLE}", "kind": "document", "content": f"# {NEEDL
 IMPORTED = "import sys, config.asgi; print(*(name for name in sys.modules if name.startswith(tuple(sys.argv[1:]))))"
 NOT_ASKED_FOR = [
     "conversations.runtime.telemetry", "config.observability.open_telemetry",
-    "opentelemetry", "redis", "anthropic", "supermemory",
+    "opentelemetry", "redis", "anthropic", "supermemory", "sentry_sdk",
 ]  # fmt: skip
 PASSWORD = "correct-horse-battery-9"
 
