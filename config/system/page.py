@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from config.observability.metrics import code_version
+from config.observability.version import code_version
 from config.system import facts, lines
 from conversations.staff.overview import charts
 
