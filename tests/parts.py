@@ -26,6 +26,8 @@ NOBODY: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if 
 # What was committed survives SIGKILL of PostgreSQL without fsync, which is for the machine's own end.
 KEEPS_COMMITS = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off", "listen_addresses": "127.0.0.1"}
 
+HOLDS_LEASE = "SELECT FROM conversations_lease WHERE starts_with(name, %s) AND lease_until > now()"
+
 
 @dataclass
 class Part:
@@ -34,7 +36,8 @@ class Part:
     name: str
     command: Sequence[str]
     log: Path
-    ready: Callable[[], bool] = lambda: True
+    ready: Callable[[int], bool]
+    """Given its process id."""
     environment: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     downs: list[tuple[float, float]] = field(default_factory=list)
@@ -78,11 +81,11 @@ class Part:
                     self.command, env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     **{"cwd": ROOT, **self.options},
                 )  # fmt: skip
-        return self.ready() and not self.has_ended
+        return self.ready(self.pid) and not self.has_ended
 
 
-def listens(port: int) -> Callable[[], bool]:
-    def ready() -> bool:
+def listens(port: int) -> Callable[[int], bool]:
+    def ready(pid: int) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
             return True
         return False
@@ -90,10 +93,10 @@ def listens(port: int) -> Callable[[], bool]:
     return ready
 
 
-def serves(port: int) -> Callable[[], bool]:
+def serves(port: int) -> Callable[[int], bool]:
     """A server also listens for a moment at its beginning, to see whether it can."""
 
-    def ready() -> bool:
+    def ready(pid: int) -> bool:
         with suppress(OSError, HTTPException), closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
             connection.request("GET", "/health/", headers={"Host": "127.0.0.1"})
             return connection.getresponse().status > 0
@@ -107,9 +110,23 @@ def serving(name: str, port: int, folder: Path, environment: Mapping[str, str]) 
     return Part(name, command, folder / f"{name}.log", serves(port), {**UNDISTURBED, **environment})
 
 
-def working(name: str, folder: Path, environment: Mapping[str, str]) -> Part:
+def works(database: str) -> Callable[[int], bool]:
+    """A worker runs tasks once it holds the lease of its name."""
+
+    def ready(pid: int) -> bool:
+        with suppress(psycopg.Error), psycopg.connect(database, connect_timeout=5) as connection:
+            return (
+                connection.execute(HOLDS_LEASE, [f"worker {socket.gethostname()[:40]}.{pid}."]).fetchone() is not None
+            )
+        return False
+
+    return ready
+
+
+def working(name: str, folder: Path, environment: Mapping[str, str], database: str) -> Part:
+    """``database`` is where its lease is looked for."""
     command = [sys.executable, "manage.py", "work", "--skip-checks"]
-    return Part(name, command, folder / f"{name}.log", environment={**UNDISTURBED, **environment})
+    return Part(name, command, folder / f"{name}.log", works(database), {**UNDISTURBED, **environment})
 
 
 def redis(folder: Path) -> tuple[Part, str]:
@@ -160,7 +177,7 @@ def postgres(*, environment: Mapping[str, str] | None = None, **settings: str) -
             "postgres",
             command,
             folder / "postgres.log",
-            lambda: answers(administration),
+            lambda pid: answers(administration),
             environment=environment or {},
             options={"cwd": folder, **NOBODY},
         )

@@ -1,5 +1,5 @@
 """Every part of an installation is killed in turn, again and again, while people talk: HAProxy, two servers, two workers,
-PgBouncer in transaction mode, PostgreSQL, Redis. `make soak` runs it; it is no part of the suite.
+PgBouncer in transaction mode, PostgreSQL, Redis. `make soak` runs many of these kills, the suite some in `test_kills`.
 """
 
 import os
@@ -7,8 +7,8 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,7 @@ from tests.clients import Json, ServerClient
 from tests.model_scripts import echo
 from tests.model_server import ModelServer
 from tests.parts import Part
-from tests.people import Person
+from tests.people import Person, Turn
 from tests.services import free_port
 from tests.test_balancers import BEHIND
 from tests.test_processes import PASSWORD
@@ -36,6 +36,8 @@ STRIKES = int(os.environ.get("OPENBOOK_TEST_STRIKES", "50"))
 PAUSE_SECONDS = 1.0
 """The longest one between two kills."""
 STUCK_SECONDS = 15.0
+TOLD_SECONDS = 10.0
+"""Longer waits are reported with what was killed meanwhile."""
 WORD_SECONDS = 0.03
 ONE, OTHER, WORKER, OTHER_WORKER = "server one", "server other", "worker one", "worker other"
 # What starts faster is killed more often.
@@ -52,6 +54,7 @@ QUICK = [
     "haproxy",
 ]
 ROUND = [ONE, OTHER, WORKER, OTHER_WORKER, *QUICK]
+SERVERS, WORKERS = (ONE, OTHER), (WORKER, OTHER_WORKER)
 ENDED_WELL = {"reply.completed", "reply.interrupted"}
 """What a reply may end with: to fail is for the model and for what was asked of it."""
 PEOPLE = """
@@ -73,10 +76,11 @@ class Installation:
     def person(self, number: int, over: threading.Event) -> Person:
         return Person(ServerClient.signed_in(self.url, f"person {number}", PASSWORD), over)
 
-    def seconds_up(self, since: float, until: float) -> float:
-        """Of these, those in which an answer could be given."""
+    def seconds_up(self, turn: Turn, pairs: Sequence[tuple[str, str]]) -> float:
+        """Of those that it took, in which it could go on: one of each pair was up, and all that there is one of."""
         needed = [down for name in ("postgres", "pgbouncer", "haproxy") for down in self.parts[name].downs]
-        both = [overlap(a, b) for a in self.parts[ONE].downs for b in self.parts[OTHER].downs]
+        both = [overlap(a, b) for one, other in pairs for a in self.parts[one].downs for b in self.parts[other].downs]
+        since, until = turn.acknowledged_at, turn.ended_at or time.monotonic()
         downs = sorted(overlap(down, (since, until)) for down in [*needed, *both])
         covered, reached = 0.0, since
         for start, end in downs:
@@ -84,6 +88,10 @@ class Installation:
                 covered += end - max(start, reached)
                 reached = end
         return until - since - covered
+
+    def killed_during(self, turn: Turn, names: Iterable[str]) -> list[str]:
+        until = turn.ended_at or time.monotonic()
+        return [name for name in names for at, _ in self.parts[name].downs if turn.acknowledged_at <= at <= until]
 
 
 def overlap(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
@@ -117,7 +125,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
         servers = [
             parts.serving(name, port, tmp_path, environment) for name, port in zip((ONE, OTHER), ports, strict=True)
         ]
-        workers = [parts.working(name, tmp_path, environment) for name in (WORKER, OTHER_WORKER)]
+        workers = [parts.working(name, tmp_path, environment, database) for name in (WORKER, OTHER_WORKER)]
         proxy = Part("haproxy", front.command, tmp_path / "haproxy.log", parts.listens(front.secure))
         everything = [redis, pooler, *servers, *workers, proxy]
         for part in everything:
@@ -129,18 +137,18 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
         yield Installation(f"https://127.0.0.1:{front.secure}/", database, named)
 
 
-def strike(everything: dict[str, Part], chance: random.Random) -> None:
+def strike(everything: dict[str, Part], chance: random.Random, *, kills: int) -> None:
     """Kill one part after the other, each where it runs, and a server while the other does; those before may still be
     starting."""
     order = list[str]()
     with ThreadPoolExecutor(len(everything)) as starting:
         up: dict[str, Future[None]] = {}
-        for number in range(STRIKES):
+        for number in range(kills):
             if number % 50 == 0:
                 print(f"{number} kills", flush=True)  # noqa: T201
             order = order or chance.sample(ROUND, len(ROUND))
             part = everything[order.pop()]
-            for name in {ONE, OTHER} if part.name in {ONE, OTHER} else {part.name}:
+            for name in SERVERS if part.name in SERVERS else (part.name,):
                 if name in up:
                     up[name].result()
             part.kill()
@@ -151,43 +159,65 @@ def strike(everything: dict[str, Part], chance: random.Random) -> None:
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_or_stuck_whatever_is_killed(installation: Installation) -> None:
-    seed = random.randrange(10**6)
-    print("seed", seed)  # noqa: T201  (shown when the test fails)
+    prove(installation, kills=STRIKES, seed=int(os.environ.get("OPENBOOK_TEST_SEED") or random.randrange(10**6)))
+
+
+def prove(installation: Installation, *, kills: int, seed: int) -> None:
+    """Kill so often while people talk, print what came of it, and check all that they were told."""
     over = threading.Event()
     until(lambda: is_well(installation))
     people = [installation.person(number, over) for number in range(1, 8)]
+    *talkers, carrier = people
     ways = [Person.by_rest, Person.by_rest, Person.by_stream, Person.by_stream, Person.by_socket, Person.by_socket]
     with ThreadPoolExecutor(len(people)) as pool:
-        talks = [pool.submit(person.talk, way) for person, way in zip(people, ways, strict=False)]
-        files = pool.submit(people[-1].bring_files)
+        talks = [pool.submit(person.talk, way) for person, way in zip(talkers, ways, strict=True)]
+        talks.append(pool.submit(carrier.bring_files))
         began = time.monotonic()
         try:
-            strike(installation.parts, random.Random(seed))
+            strike(installation.parts, random.Random(seed), kills=kills)
         finally:
             over.set()
-        talkers, carrier = [talk.result() for talk in talks], files.result()
-    waits = [
-        installation.seconds_up(turn.acknowledged_at, turn.ended_at)
-        for person in [*talkers, carrier]
-        for turn in person.turns
-    ]
-    refusals = sum((person.refusals for person in people), Counter[str]())
-    ends = Counter(turn.events[-1]["type"] for person in talkers for turn in person.turns)
-    totals = [f"{time.monotonic() - began:.0f} s", ends, f"{len(carrier.turns)} files", refusals]
-    print(*totals, f"longest wait {max(waits):.1f} s", sep="; ")  # noqa: T201
-    for part in installation.parts.values():
-        ups = sorted(end - start for start, end in part.downs)
-        print(f"{part.name}: {len(ups)} kills, up after {median(ups):.1f} s, at most {ups[-1]:.1f}")  # noqa: T201
+            wait(talks)
+            load = "/".join(f"{each:.1f}" for each in os.getloadavg())
+            print(f"{kills} kills; seed {seed}; {time.monotonic() - began:.0f} s; load {load}")  # noqa: T201
+            report(installation, talkers, carrier)
+        for talk in talks:
+            talk.result()
     odd = [turn.events[-1] for person in talkers for turn in person.turns if turn.events[-1]["type"] not in ENDED_WELL]
     assert odd == []
     for person in talkers:
         check(person)
     assert [turn.events[-1]["status"] for turn in carrier.turns] == ["ready"] * len(carrier.turns)
-    assert max(waits) < STUCK_SECONDS
+    for turn in (turn for person in talkers for turn in person.turns):
+        assert installation.seconds_up(turn, [SERVERS]) < STUCK_SECONDS
+    for turn in carrier.turns:  # each worker that was killed may have been at it
+        tries = max(1, len(installation.killed_during(turn, WORKERS)))
+        assert installation.seconds_up(turn, [SERVERS, WORKERS]) < STUCK_SECONDS * tries
     with psycopg.connect(installation.database) as connection:
         running = "SELECT count(*) FROM conversations_reply WHERE status = 'running'"
         assert connection.execute(running).fetchone() == (0,)
-    assert {why for why in refusals if why[:1].isdigit()} <= {"502 proxy", "503 proxy", "503 unavailable", "504 proxy"}
+    refused = {why for person in people for why in person.refusals if why[:1].isdigit()}
+    assert refused <= {"502 proxy", "503 proxy", "503 unavailable", "504 proxy"}
+
+
+def report(installation: Installation, talkers: Sequence[Person], carrier: Person) -> None:
+    """On standard output; the load says what the waits are worth."""
+    replies = [turn for person in talkers for turn in person.turns if turn.events]
+    print(sum((person.refusals for person in [*talkers, carrier]), Counter[str]()))  # noqa: T201
+    for name, turns, pairs in (("replies", replies, [SERVERS]), ("files", carrier.turns, [SERVERS, WORKERS])):
+        ends = Counter(turn.events[-1].get("type") or turn.events[-1]["status"] for turn in turns)
+        waits = sorted((installation.seconds_up(turn, pairs) for turn in turns), reverse=True)
+        longest = ", ".join(f"{seconds:.1f}" for seconds in waits[:5])
+        print(name, len(turns), dict(ends), f"median {median(waits):.1f} s, longest {longest}")  # noqa: T201
+        for turn in turns:
+            if (seconds := installation.seconds_up(turn, pairs)) > TOLD_SECONDS:
+                killed = Counter(installation.killed_during(turn, installation.parts))
+                about = turn.events[0].get("reply") or turn.events[0]["id"], turn.events[-1].get("type", "file")
+                print(f"  {seconds:.1f} s", *about, f"killed meanwhile: {dict(killed)}")  # noqa: T201
+    for part in installation.parts.values():
+        ups = sorted(end - start for start, end in part.downs)
+        said = f"up after {median(ups):.1f} s, at most {ups[-1]:.1f}" if ups else ""
+        print(f"{part.name}: {len(ups)} kills", said)  # noqa: T201
 
 
 def check(person: Person) -> None:

@@ -29,7 +29,6 @@ from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import ProviderError, get_provider, learn_list_and_wait
 from conversations.providers.base import Provider
 from conversations.replies import fallbacks
-from conversations.replies.closing import end_request
 from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
 from conversations.replies.events import LEASE, Event
 from conversations.replies.outcomes import Outcome
@@ -46,7 +45,7 @@ log = logging.getLogger("openbook.replies")
 
 RECORD = read_statements(__file__)["record"]
 
-Recorded = tuple[ContextSnapshot, Context]
+ModelRequest = tuple[ContextSnapshot, Context]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ class OpenedReply:
     reply: Reply
     saved: Event | None
     preset: Preset | None = None
-    recorded: Recorded | None = None
+    recorded: ModelRequest | None = None
     options: CallerOptions = NO_OPTIONS
     continues: Message | None = None
     created_thread: bool = False
@@ -80,12 +79,9 @@ def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
     return still_to_ask(opened.thread, session_of(opened.thread), about)
 
 
-def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
-    """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
-    where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
-
-    Raises ``Reply.DoesNotExist`` where the reply has ended.
-    """
+def first_request(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> ModelRequest:
+    """The next request of a reply, to be recorded before the model is called (S1): the one that asks for a contextualised query
+    where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former."""
     thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
     newest = Turn.of(opened.message) if opened.message else instruction(thread, opened.preset)
     context = next_request(
@@ -96,15 +92,11 @@ def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, rou
         silent=opened.message is None,
         options=opened.options,
     )
-    return _record(snapshots.of_reply(context, opened.reply, round=round), context)
+    return snapshots.of_reply(context, opened.reply, round=round), context
 
 
-def next_round(before: ContextSnapshot, ended: Outcome, context: Context, sections: Sequence[Section]) -> Recorded:
-    """Store how a request ended whose reply goes on, and record the next one, after this was said and done.
-
-    Raises ``Reply.DoesNotExist`` where the reply has ended.
-    """
-    end_request(before, ended)
+def further_request(before: ContextSnapshot, context: Context, sections: Sequence[Section]) -> ModelRequest:
+    """The one after a request of which this came to be said and done."""
     further = continue_context(context, sections, at=timezone.now())
     reply = Reply(
         id=before.reply_id,
@@ -112,14 +104,31 @@ def next_round(before: ContextSnapshot, ended: Outcome, context: Context, sectio
         user_id=before.user_id,
         user_message_id=before.message_id,
     )
-    return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
+    return snapshots.of_reply(further, reply, round=before.round + 1), further
 
 
-def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
-    # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
-    if not fetch(
-        RECORD, {"user": snapshot.user_id, "reply": snapshot.reply_id, "lease": LEASE} | parameters(snapshot, context)
-    ):
+def record(
+    snapshot: ContextSnapshot,
+    context: Context,
+    *,
+    before: ContextSnapshot | None = None,
+    ended: Outcome | None = None,
+) -> ModelRequest:
+    """Store a request, and how the one ``before`` it ended. To do it again, where nobody knows whether it was done, is no harm.
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended: the task that asked for this may have been stopped meanwhile, while
+    this thread went on.
+    """
+    values = {
+        "user": snapshot.user_id,
+        "reply": snapshot.reply_id,
+        "lease": LEASE,
+        "before": before and before.id,
+        "status": ended and ended.status.value,
+        "response": as_json(ended.response) if ended else None,
+        "now": snapshot.created_at,
+    }
+    if not fetch(RECORD, values | parameters(snapshot, context)):
         raise Reply.DoesNotExist
     return snapshot, context
 

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, closing, suppress
 from dataclasses import replace
-from typing import Any
 
-from django.db import DatabaseError
+import django.db
 
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
@@ -40,7 +39,7 @@ from conversations.providers.request_parts import in_messages_api
 from conversations.replies import fallbacks, model_requests, outcomes, retries
 from conversations.replies.closing import end_request
 from conversations.replies.journal import LiveReply
-from conversations.replies.model_requests import OpenedReply, Recorded
+from conversations.replies.model_requests import ModelRequest, OpenedReply
 from conversations.replies.outcomes import Outcome, failed
 from conversations.replies.partial_input import InputWatcher
 from conversations.replies.transcript import result_block
@@ -64,7 +63,7 @@ TEXT = "text"
 LOOK_SECONDS = 0.3
 """How often it is looked whether files have been read."""
 AWAY_PAUSES = (0.2, 0.5, 1, 2, 2)
-"""Between the attempts to build a request while the database is away: together less than a reply may be stuck."""
+"""Between the attempts to do a step while the database is away: together less than a reply may be stuck."""
 TICK_SECONDS = 1.0
 """How often readers are told how long the model has been thinking, while nothing else comes."""
 
@@ -87,15 +86,15 @@ class ThinkingClock:
 
 
 async def once_it_answers[**P, R](step: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """What the step gives, tried again while the database is away, or slow as it has just started. Its lease decides how long
-    the reply is ours; nobody gets two requests of one round."""
+    """What the step gives, tried again while the database is away, or slow as it has just started: the step must be one that
+    may be done twice. Its lease decides how long the reply is ours."""
     for pause in AWAY_PAUSES:
         try:
             return await in_database(step)(*args, **kwargs)
-        except DatabaseError as error:
+        except django.db.Error as error:
             if not is_away(error):
                 raise
-            log.warning("can't build a request yet", extra={"cause": str(error)})
+            log.warning("a reply waits for the database", extra={"cause": str(error)})
             await asyncio.sleep(pause)
     return await in_database(step)(*args, **kwargs)
 
@@ -121,7 +120,7 @@ class ReplyRun:
             if anew := self._anew(answered) or await self._elsewhere(answered):
                 outcome, self.options = anew
                 self.transcript.drop_round()
-                await in_database(end_request)(self.snapshot, outcome.after(self.live.end_call()))
+                await once_it_answers(end_request, self.snapshot, outcome.after(self.live.end_call()))
                 query, round = self.context.rewriting, self.snapshot.round + 1
                 self.snapshot, self.context = await self._build(query=query, round=round)
                 continue
@@ -136,14 +135,15 @@ class ReplyRun:
                 self.transcript.go_on()
             elif not (sections := await self._run_tools(answered)):
                 return self._outcome(answered)
-            completed = Outcome(status=Reply.Status.COMPLETED)
-            await self._next(model_requests.next_round, completed, self.context, sections)
+            await self._go_on(sections)
 
-    async def _next(self, store: Callable[..., Recorded], outcome: Outcome, *values: Any) -> None:
-        ended = outcome.after(self.live.end_call())
-        self.snapshot, self.context = await in_database(store)(self.snapshot, ended, *values)
+    async def _go_on(self, sections: Sequence[Section]) -> None:
+        """The next request, after this was said and done."""
+        before, ended = self.snapshot, Outcome(status=Reply.Status.COMPLETED).after(self.live.end_call())
+        request = await once_it_answers(model_requests.further_request, before, self.context, sections)
+        self.snapshot, self.context = await once_it_answers(model_requests.record, *request, before=before, ended=ended)
 
-    async def _first_request(self) -> Recorded:
+    async def _first_request(self) -> ModelRequest:
         if not self.opened.recorded:
             await self._files_read()
         snapshot, context = self.opened.recorded or await self._build()
@@ -154,20 +154,23 @@ class ReplyRun:
     async def _files_read(self) -> None:
         """Once the files that the message brings have been read, as far as they can be."""
         named = named_files(self.opened.message.blocks) if self.opened.message else []
-        while named and await in_database(are_being_read)(named):  # noqa: ASYNC110
+        if not named:
+            return
+        while await once_it_answers(are_being_read, named):  # noqa: ASYNC110
             await asyncio.sleep(LOOK_SECONDS)  # a worker reads them, and rings no bell
 
-    async def _build(self, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
+    async def _build(self, *, query: Rewriting | None = None, round: int = 1) -> ModelRequest:
         """The next request, after services were asked for what it is made of. No thread for the database waits for them. Where
         none can be made for a model, it is made for the next of the assistant's list."""
         question = model_requests.question_of(self.opened)
-        if question and await in_database(backend_ranking.may_be_asked)(question):
+        if question is not None and await once_it_answers(backend_ranking.may_be_asked, question):
             await backend_ranking.ask(question)
         while True:
             opened = replace(self.opened, options=self.options)
             try:
                 await self._learn_list(fallbacks.place_of(opened.thread.assistant, self.options))
-                return await once_it_answers(model_requests.build_and_record, opened, query=query, round=round)
+                request = await once_it_answers(model_requests.first_request, opened, query=query, round=round)
+                return await once_it_answers(model_requests.record, *request)
             except ProviderError as error:
                 unbuilt = fallbacks.place_of(opened.thread.assistant, self.options)
                 options = await self._instead(error, unbuilt)
@@ -187,7 +190,7 @@ class ReplyRun:
         self.live.call = ModelCall()  # a help costs the reply nothing
         completed = Outcome(status=Reply.Status.COMPLETED)
         outcome = failed(outcomes.model_error(response.error)) if response.error else completed
-        await in_database(end_request)(snapshot, outcome.after(call))
+        await once_it_answers(end_request, snapshot, outcome.after(call))
         return response.rewriting
 
     def _tell_of_request(self) -> None:
@@ -352,16 +355,16 @@ class ReplyRun:
 
     async def _next_place(self) -> fallbacks.ModelPlace | None:
         """The first of the list that may be asked."""
-        for entry in await in_database(fallbacks.entries_of)(self.opened.thread.assistant):
+        for entry in await once_it_answers(fallbacks.entries_of, self.opened.thread.assistant):
             with suppress(ProviderError):
                 await self._learn_list(entry)
-            if place := await in_database(fallbacks.usable)(entry, self.asked):
+            if place := await once_it_answers(fallbacks.usable, entry, self.asked):
                 return place
         return None
 
     async def _learn_list(self, place: fallbacks.ModelPlace) -> None:
         """Ask the provider of a model what it offers, where that has to be known first."""
-        if provider := await in_database(fallbacks.without_list)(place):
+        if provider := await once_it_answers(fallbacks.without_list, place):
             await provider.learn_list()
 
     async def _run_tools(self, finished: Finished) -> Sequence[Section]:

@@ -251,7 +251,7 @@ def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: 
         reply_id=opened.reply.id, user_id=opened.reply.user_id, owner=opened.reply.owner, outcome=outcomes.stopped()
     )
     with pytest.raises(Reply.DoesNotExist):
-        model_requests.build_and_record(opened)
+        model_requests.record(*model_requests.first_request(opened))
     assert ContextSnapshot.objects.count() == 0
 
 

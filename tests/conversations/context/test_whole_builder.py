@@ -319,7 +319,7 @@ class Story(RuleBasedStateMachine):
         if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
             assert snapshots.proof(ContextSnapshot.objects.get(id=snapshot.id))
             query = Rewriting(query="What about the boats?", outcome=RewritingOutcome.REWRITTEN)
-            snapshot, context = model_requests.build_and_record(opened, query=query)
+            snapshot, context = model_requests.record(*model_requests.first_request(opened, query=query))
         promises.check_context(context, stored)
         body = self.bodies[snapshot.id] = promises.check_record(context, snapshot)
         roomy = self.check_window(context, stored)

@@ -21,6 +21,7 @@ from conversations.context.built_context import Context
 from conversations.context.citations import NO_CITABLE_FILES
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.providers.base import Usage
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.cursor import place_in
 from conversations.replies.events import LEASE, OWNER
@@ -189,7 +190,7 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
 
     def record_slowly() -> ContextSnapshot:
         with transaction.atomic():
-            snapshot, _ = model_requests.build_and_record(opened)
+            snapshot, _ = model_requests.record(*model_requests.first_request(opened))
             recording.set()
             assert waits_for_a_lock()
         return snapshot
@@ -318,7 +319,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
         opened = send(user, thread, "And now?")
         assert (opened.recorded is not None) == (provider == "offline")
         companion.update(provider="offline")
-        snapshot, _ = opened.recorded or model_requests.build_and_record(opened)
+        snapshot, _ = opened.recorded or model_requests.record(*model_requests.first_request(opened))
         taken.append(dict(snapshot_api.body(ContextSnapshot.objects.get(id=snapshot.id))))
     own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items"}
     first, second = ({name: body[name] for name in body.keys() - own} for body in taken)
@@ -351,3 +352,18 @@ def test_deleting_looks_up_what_it_takes_along_by_an_index(user: User) -> None:
               AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = conrelid AND indkey[0] = attnum)
         """)
         assert cursor.fetchall() == []
+
+
+def test_a_request_that_is_recorded_again_is_there_once_and_ends_the_one_before_it(user: User) -> None:
+    """Nobody knows what a statement did whose connection was lost."""
+    opened = send_unbuilt(user)
+    first, context = model_requests.record(*model_requests.first_request(opened))
+    request = model_requests.further_request(first, context, [])
+    ended = outcomes.Outcome(status=Reply.Status.COMPLETED, stop_reason="tool_use", usage=Usage(output_tokens=7))
+    for _ in range(2):
+        model_requests.record(*request, before=first, ended=ended)
+    stored = ContextSnapshot.objects.filter(reply=opened.reply).order_by("round")
+    assert list(stored.values_list("id", "status", "stop_reason", "usage")) == [
+        (first.id, "completed", "tool_use", {"output_tokens": 7}),
+        (request[0].id, "pending", "", {}),
+    ]
