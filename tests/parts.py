@@ -2,6 +2,7 @@
 started again where they were, as a service manager does it."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -68,6 +69,10 @@ class Part:
         assert not self.has_ended, f"{self.name} has ended by itself:\n{self.output[-4000:]}"
         self._killed_at = time.monotonic()
         self.end()
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process
+        self._process.send_signal(number)
 
     def end(self) -> None:
         if self._process:

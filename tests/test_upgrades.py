@@ -3,13 +3,15 @@
 import psycopg
 import pytest
 
+from tests.processes import started
 from tests.services import fresh_database
-from tests.upgrades import contents_of, dump, load, manage, recorded, recorded_contents, restore, schema
+from tests.upgrades import LAST, RELEASES, broken_rules, contents_of, dump, load, manage, recorded_contents, restore, schema
+from tests.waiting import until
 
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", RELEASES)
 def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, migrated: str) -> None:
     before = recorded_contents(name)
     with fresh_database() as old, fresh_database(migrated) as new:
@@ -30,6 +32,45 @@ def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, migra
         assert contents_of(old)["rows"]["memory_indexedpassage"] > 0, "the index is filled again"
 
 
+DIFFERS = dict[str, str]()
+"""Migrations since the last release that its code can't run beside, with the reason, which CHANGELOG tells operators."""
+
+
+def test_the_last_release_can_run_beside_each_migration_since() -> None:
+    """Nothing that it reads goes or changes, what it inserts is enough, and no table is locked for as long as an index takes."""
+    with fresh_database() as old:
+        restore(LAST, old)
+        assert broken_rules(old).keys() == DIFFERS.keys()
+
+
+def test_rules_for_migrations_are_not_empty() -> None:
+    with fresh_database() as old:
+        restore("schema-1", old)
+        assert broken_rules(old)["memory.0002_passages"]
+
+
+def test_a_migration_keeps_nobody_waiting_and_a_worker_waits_for_it() -> None:
+    """A table that somebody reads for long is asked for again and again, each time for a moment."""
+    with fresh_database() as old:
+        restore("schema-1", old)
+        with psycopg.connect(old) as reader, started("work", "--skip-checks", DATABASE_URL=old) as worker:
+            until(lambda: "waits for `manage.py migrate`" in worker.output, seconds=60)
+            reader.execute("SELECT FROM conversations_thread, conversations_message, memory_memory LIMIT 1")
+            with started("migrate", "--verbosity", "0", DATABASE_URL=old) as migrating:
+                until(lambda: "A table is locked by somebody else" in migrating.output, seconds=60)
+                with psycopg.connect(old) as another:
+                    another.execute("SELECT count(*) FROM conversations_thread")
+                reader.rollback()
+                assert migrating.process.wait(60) == 0, migrating.output
+            until(lambda: has_worker(old), seconds=60)
+            assert "Traceback" not in worker.output
+
+
+def has_worker(url: str) -> bool:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT count(*) FROM conversations_lease WHERE name LIKE 'worker%'").fetchone() != (0,)
+
+
 def as_loaded(url: str) -> set[str]:
     """The schema as a dump of it makes it: PostgreSQL writes the conditions of a dump otherwise than those of a migration."""
     with fresh_database() as again:
@@ -37,8 +78,8 @@ def as_loaded(url: str) -> set[str]:
         return set(schema(again))
 
 
-REMADE = {"memory_indexedturn", "memory_vocabulary"}
-"""What is kept up beside the turns, and made anew where a migration gave it another form."""
+REMADE = {"memory_indexedturn", "memory_vocabulary", "conversations_lease"}
+"""What is kept up beside the turns and made anew where a migration gave it another form, and what lasts for seconds."""
 
 SHIPPED = {"artifacts_preset": "slug", "conversations_assistant": "slug", "conversations_model": "provider || name"}
 """What a row is known by, of each table that migrations fill."""

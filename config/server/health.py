@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import psycopg
 from django.conf import settings
 from django.db import Error, connection, transaction
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, JsonResponse
 
+from config.postgres.migrations import unapplied
 from config.server import draining
 from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.circuit_breaker import resting
@@ -106,15 +105,11 @@ async def _migrations() -> str:
     """They are looked up until they are all there."""
     if not migrated.complete:
         try:
-            migrated.complete = await asyncio.wait_for(in_database(are_migrations_applied)(), DATABASE_SECONDS)
+            missing = await asyncio.wait_for(in_database(unapplied)(), DATABASE_SECONDS)
+            migrated.complete = not missing
         except (Error, TimeoutError):
             return UNREACHABLE
     return "ok" if migrated.complete else "missing: run `manage.py migrate`, or restart `manage.py serve`"
-
-
-def are_migrations_applied() -> bool:
-    wanted = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
-    return set(wanted or {}) <= set(MigrationRecorder(connection).applied_migrations())
 
 
 async def _database(look: Callable[[], None]) -> str:

@@ -20,6 +20,7 @@ import django.db
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
+from config.postgres.migrations import unapplied
 from conversations import schedule
 from conversations.keep import runs
 from conversations.runtime import interruption, leases
@@ -32,6 +33,7 @@ SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
 RESTORE_SECONDS = 3.0
+SCHEMA_SECONDS = 2.0
 WHOLE_SWEEP_SECONDS = 3_600.0
 GRACE_SECONDS = 1.0
 """What a task may take to end by itself once its worker is told to."""
@@ -90,11 +92,16 @@ def life(queue: str = EVERY_QUEUE) -> Iterator[WorkerLife]:
         yield WorkerLife(name, lease, queue)
 
 
-def work(queue: str = EVERY_QUEUE) -> None:
-    """Until a signal asks it to end. Outlives the database."""
+def work(queue: str = EVERY_QUEUE, *, waits_for_schema: bool = False) -> None:
+    """Until a signal asks it to end. Outlives the database. ``waits_for_schema`` where nobody has run ``migrate`` before it for
+    certain: until then its code and the tables don't fit."""
     with _signals_wake() as wait:
         while not interruption.is_requested():
             try:
+                while waits_for_schema and (missing := unapplied()) and not interruption.is_requested():
+                    log.warning("waits for `manage.py migrate`", extra={"missing": missing})
+                    wait(SCHEMA_SECONDS)
+                waits_for_schema = False
                 _wait_for_restore(wait)
                 with life(queue) as alive:
                     while not (interruption.is_requested() or runs.is_being_restored()):

@@ -1,7 +1,7 @@
 """Databases as released versions left them, and what holds of each after `migrate`.
 
-`schema-1.sql.gz` is a database with data as PostgreSQL dumps it, `schema-1.json` says what was in it. They are recorded once,
-by `python -m tests.upgrades.recording NAME`, when a schema is released, and never changed.
+`0.1.0.sql.gz` is a database with data as PostgreSQL dumps it, `0.1.0.json` says what was in it. They are recorded once, by
+`python -m tests.upgrades.recording NAME`, when a version is released, and never changed. ``RELEASES`` says which commits they are.
 """
 
 import gzip
@@ -17,11 +17,9 @@ from config.postgres.embedded import bundled_binaries
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
-
-
-def recorded() -> list[str]:
-    """The names of the released schemas, the oldest first."""
-    return sorted(path.stem for path in FOLDER.glob("*.json"))
+RELEASES = {"schema-1": "a36b768e5203", "0.1.0": "87a3352b9cc1"}
+"""The released versions, the oldest first, with the commit of each."""
+LAST = list(RELEASES)[-1]
 
 
 def recorded_contents(name: str) -> dict[str, Any]:
@@ -54,6 +52,12 @@ def contents_of(url: str, *arguments: str) -> dict[str, Any]:
     """What ``tests.upgrades.holding`` says of that database."""
     content: dict[str, Any] = json.loads(_run_python(url, "-m", "tests.upgrades.holding", *arguments).splitlines()[-1])
     return content
+
+
+def broken_rules(url: str) -> dict[str, list[str]]:
+    """What ``tests.upgrades.linting`` says of the migrations that the database lacks."""
+    broken: dict[str, list[str]] = json.loads(_run_python(url, "-m", "tests.upgrades.linting").splitlines()[-1])
+    return broken
 
 
 def schema(url: str) -> Iterator[str]:

@@ -28,17 +28,16 @@ from config.server.draining import drain_on_signal
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child, stop_all
 from conversations.keep import runs
-from conversations.runtime.db import close_pool, connect
+from conversations.runtime.db import close_pool
 from conversations.tasks import FILES
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
-LOOK_SECONDS = 0.2
 SWITCH_SECONDS = 0.001
 GARBAGE = 10_000
 """New objects after which garbage is looked for."""
-# "open", "user": PostgreSQL's advisory locks are known by number. Whoever waits for the second may not wait for a migration,
-# as it has a connection that the migration may need.
-MIGRATING, CREATING = 0x6F70656E, 0x75736572
+CREATING = 0x75736572
+"""PostgreSQL's advisory locks are known by number; this one spells "user". It is another than that of ``migrate``: who waits for
+it holds a connection, which a migration may need."""
 
 
 class Command(BaseCommand):
@@ -64,8 +63,7 @@ class Command(BaseCommand):
                 self.stderr.write(
                     "Another server of this folder runs: set REDIS_URL for all, or they don't hear of each other."
                 )
-            with one_at_a_time():
-                call_command("migrate", interactive=False, verbosity=0)
+            call_command("migrate", interactive=False, verbosity=0)
             try:
                 self.serve(host, port, attached)
             finally:
@@ -176,21 +174,6 @@ def count_servers(path: Path) -> Iterator[bool]:
             alone = False
         fcntl.flock(file, fcntl.LOCK_SH)
         yield alone
-
-
-@contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Several processes may start at once, and Django's migrations don't know of each other. The lock ends with a transaction
-    that stays open meanwhile, and whoever waits for it holds none: a pooler may have few connections to give."""
-    with connect("migrations") as holder:
-        while True:
-            with holder.transaction():
-                holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-                # Without parameters: with them a snapshot stays, for whose end an index that is built CONCURRENTLY waits.
-                if holder.execute(f"SELECT pg_try_advisory_xact_lock({MIGRATING})").fetchone() == (True,):
-                    yield
-                    return
-            time.sleep(LOOK_SECONDS)
 
 
 def first_superuser() -> str:

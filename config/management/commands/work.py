@@ -36,7 +36,7 @@ class Command(BaseCommand):
             os.nice(NICENESS)  # no reply waits for it
         telemetry.begin()
         try:
-            loop.work(queue)
+            loop.work(queue, waits_for_schema=not attached)
         finally:
             telemetry.end()
             close_pool()

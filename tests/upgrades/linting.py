@@ -1,0 +1,35 @@
+"""`python -m tests.upgrades.linting`: what the release before could not bear in the migrations that this database lacks.
+
+Prints a JSON object: by migration, what is wrong with it.
+"""
+
+import io
+import json
+import os
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django  # noqa: PLC0415
+
+    django.setup()
+    print(json.dumps(problems()))  # noqa: T201
+
+
+def problems() -> dict[str, list[str]]:
+    from django.core.management import call_command  # noqa: PLC0415
+    from django_migration_linter.sql_analyser import analyse_sql_statements, get_sql_analyser_class  # noqa: PLC0415
+
+    from config.postgres.migrations import unapplied  # noqa: PLC0415
+
+    rules, broken = get_sql_analyser_class("postgresql"), dict[str, list[str]]()
+    for name in unapplied():
+        statements = call_command("sqlmigrate", *name.split("."), stdout=io.StringIO()).splitlines()
+        errors, _, warnings = analyse_sql_statements(rules, statements)
+        if errors or warnings:
+            broken[name] = sorted({error.message for error in [*errors, *warnings]})
+    return broken
+
+
+if __name__ == "__main__":
+    main()
