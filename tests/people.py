@@ -16,14 +16,22 @@ from uuid import uuid4
 from websockets.exceptions import WebSocketException
 
 from tests.clients import ApiError, Json, ServerClient
+from tests.model_scripts import ScriptedStream, text
 from tests.uploads import FORM, form
 
+WORDS = 40
+"""Of each reply. One that quotes its request grows with the thread, until it alone takes longer than anybody waits."""
 ENDS = {"reply.completed", "reply.interrupted", "reply.failed", "reply.stopped"}
 SECONDS = 20.0
 """After which somebody who hears nothing tries again."""
 PAUSE_SECONDS = 0.1
 LONGEST_SECONDS = 180.0
 """For one turn, whatever breaks meanwhile."""
+
+
+def answer(body: Json, *, delay: float) -> ScriptedStream:
+    """What the model says to everybody."""
+    return text(*(f"word {number} " for number in range(WORDS)), delay=delay)
 
 
 class Refused(Exception):

@@ -23,10 +23,9 @@ from tests import parts
 from tests.balancers import configured
 from tests.certificates import trusted
 from tests.clients import Json, ServerClient
-from tests.model_scripts import echo
 from tests.model_server import ModelServer
 from tests.parts import Part
-from tests.people import Person, Turn
+from tests.people import Person, Turn, answer
 from tests.services import free_port
 from tests.test_balancers import BEHIND
 from tests.test_processes import PASSWORD
@@ -101,7 +100,7 @@ def overlap(one: tuple[float, float], other: tuple[float, float]) -> tuple[float
 @pytest.fixture
 def installation(tmp_path: Path) -> Iterator[Installation]:
     with ExitStack() as stack, ThreadPoolExecutor() as starting:
-        model = stack.enter_context(ModelServer(responder=partial(echo, delay=WORD_SECONDS)))
+        model = stack.enter_context(ModelServer(responder=partial(answer, delay=WORD_SECONDS)))
         postgres, database = stack.enter_context(parts.postgres())
         redis, redis_url = parts.redis(tmp_path)
         pooler, pooled = stack.enter_context(parts.pgbouncer(database, size=8))

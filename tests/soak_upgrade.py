@@ -11,10 +11,11 @@ import sys
 import tarfile
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import ge
 from pathlib import Path
 
 import psycopg
@@ -24,10 +25,9 @@ from tests import parts
 from tests.balancers import configured
 from tests.certificates import trusted
 from tests.clients import ServerClient
-from tests.model_scripts import echo
 from tests.model_server import ModelServer
 from tests.parts import Part
-from tests.people import Person
+from tests.people import Person, answer
 from tests.processes import ROOT, UNDISTURBED
 from tests.services import free_port
 from tests.soak_kills import PEOPLE, check
@@ -65,7 +65,7 @@ def test_an_upgrade_and_its_undoing_fail_no_request(tmp_path: Path) -> None:
     old = release(tmp_path / "old")
     over = threading.Event()
     with ExitStack() as stack:
-        model = stack.enter_context(ModelServer(responder=partial(echo, delay=WORD_SECONDS)))
+        model = stack.enter_context(ModelServer(responder=partial(answer, delay=WORD_SECONDS)))
         postgres, database = stack.enter_context(parts.postgres())
         redis, redis_url = parts.redis(tmp_path)
         pooler, pooled = stack.enter_context(parts.pgbouncer(database, size=10))
@@ -102,28 +102,28 @@ def test_an_upgrade_and_its_undoing_fail_no_request(tmp_path: Path) -> None:
         people = [Person(ServerClient.signed_in(url, f"person {number}", PASSWORD), over) for number in range(1, 7)]
         ways = [Person.by_rest, Person.by_rest, Person.by_stream, Person.by_stream, Person.by_socket, Person.by_socket]
         with ThreadPoolExecutor(len(people)) as pool:
-            talks = [pool.submit(person.talk, way) for person, way in zip(people, ways, strict=True)]
+            talks = Talks(people, [pool.submit(person.talk, way) for person, way in zip(people, ways, strict=True)])
             try:
-                go_on(people)
+                talks.go_on()
 
                 new_worker.start()
                 until(lambda: "waits for `manage.py migrate`" in new_worker.output, seconds=60)
-                go_on(people)  # new code beside the old schema
+                talks.go_on()  # new code beside the old schema
 
                 migrate(environment)
-                go_on(people)  # old code on the new schema
+                talks.go_on()  # old code on the new schema
 
                 for leaving, coming in zip(old_servers, new_servers, strict=True):
                     drained(leaving)
                     coming.start()
-                    go_on(people)  # old and new code side by side, then new code alone
+                    talks.go_on()  # old and new code side by side, then new code alone
 
                 drained(new_servers[0])
                 old_servers[0].start()
-                go_on(people)  # and back
+                talks.go_on()  # and back
             finally:
                 over.set()
-            for talk in talks:
+            for talk in talks.running:
                 talk.result()
         refusals = sum((person.refusals for person in people), Counter[str]())
         print(sum(len(person.turns) for person in people), "turns;", refusals)  # noqa: T201
@@ -133,16 +133,26 @@ def test_an_upgrade_and_its_undoing_fail_no_request(tmp_path: Path) -> None:
             check(person)
 
 
-def go_on(people: list[Person]) -> None:
-    """Until everybody has ended some more turns."""
-    ended = [sum(bool(turn.ended_at) for turn in person.turns) for person in people]
-    until(
-        lambda: all(
-            sum(bool(turn.ended_at) for turn in person.turns) >= before + TURNS
-            for person, before in zip(people, ended, strict=True)
-        ),
-        seconds=120,
-    )
+@dataclass
+class Talks:
+    people: list[Person]
+    running: list[Future[Person]]
+
+    def go_on(self) -> None:
+        """Until everybody has ended some more turns."""
+        wanted = [ended + TURNS for ended in self._ended()]
+        try:
+            until(lambda: self._failed() or all(map(ge, self._ended(), wanted)), seconds=120)
+        except AssertionError as error:
+            raise AssertionError([(person.refusals, person.turns[-1]) for person in self.people]) from error
+        for talk in self._failed():
+            talk.result()
+
+    def _ended(self) -> list[int]:
+        return [sum(bool(turn.ended_at) for turn in person.turns) for person in self.people]
+
+    def _failed(self) -> list[Future[Person]]:
+        return [talk for talk in self.running if talk.done()]
 
 
 def migrate(environment: dict[str, str]) -> None:
