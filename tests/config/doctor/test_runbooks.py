@@ -18,7 +18,7 @@ FOLDER = ROOT / "docs" / "operate"
 BLOCK = re.compile(r"(?:<!-- not run: ([^\n]+) -->\n\n)?```sh\n(.*?)```", re.DOTALL)
 PARTS = ("**What one sees.**", "**What it means for people.**", "## Look", "## Do", "## Well again")
 NAMED = re.compile(r"docs/operate/([a-z-]+\.md)")
-NOT_OURS = {"README.md", "backup.md", "install.md"}
+NOT_OURS = {"README.md", "backup.md", "install.md", "upgrade.md"}
 """No runbooks."""
 
 
