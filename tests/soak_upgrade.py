@@ -1,6 +1,6 @@
 """The last release, as its commit has it, is upgraded to this code while people talk, and back: no request fails.
 
-Two servers behind HAProxy, a worker, PostgreSQL behind PgBouncer, Redis. `make soak` runs it; it needs the repository's history.
+Two servers behind HAProxy, a worker, PostgreSQL behind PgBouncer, Redis. `make soak` runs it; it needs the history.
 """
 
 import io
@@ -66,7 +66,7 @@ def test_an_upgrade_and_its_undoing_fail_no_request(tmp_path: Path) -> None:
     over = threading.Event()
     with ExitStack() as stack:
         model = stack.enter_context(ModelServer(responder=partial(answer, delay=WORD_SECONDS)))
-        postgres, database = stack.enter_context(parts.postgres())
+        _, database = stack.enter_context(parts.postgres())
         redis, redis_url = parts.redis(tmp_path)
         pooler, pooled = stack.enter_context(parts.pgbouncer(database, size=10))
         environment = {
@@ -83,7 +83,8 @@ def test_an_upgrade_and_its_undoing_fail_no_request(tmp_path: Path) -> None:
             "SECRET_KEY": "of-the-tests-of-upgrades-and-of-nothing-else",
         }
         ports = free_port(), free_port()
-        front = configured("haproxy", tmp_path, stack.enter_context(trusted(tmp_path)), *(f"127.0.0.1:{each}" for each in ports))
+        addresses = [f"127.0.0.1:{port}" for port in ports]
+        front = configured("haproxy", tmp_path, stack.enter_context(trusted(tmp_path)), *addresses)
         new_servers = [parts.serving(f"new {port}", port, tmp_path, environment) for port in ports]
         old_servers = [
             replace(server, name=f"old {port}", log=tmp_path / f"old-{port}.log", options={"cwd": old})

@@ -5,7 +5,18 @@ import pytest
 
 from tests.processes import started
 from tests.services import fresh_database
-from tests.upgrades import LAST, RELEASES, broken_rules, contents_of, dump, load, manage, recorded_contents, restore, schema
+from tests.upgrades import (
+    LAST,
+    RELEASES,
+    broken_rules,
+    contents_of,
+    dump,
+    load,
+    manage,
+    recorded_contents,
+    restore,
+    schema,
+)
 from tests.waiting import until
 
 pytestmark = pytest.mark.process
@@ -37,7 +48,7 @@ DIFFERS = dict[str, str]()
 
 
 def test_the_last_release_can_run_beside_each_migration_since() -> None:
-    """Nothing that it reads goes or changes, what it inserts is enough, and no table is locked for as long as an index takes."""
+    """Nothing that it reads goes or changes, what it inserts is enough, and no table is locked while an index is built."""
     with fresh_database() as old:
         restore(LAST, old)
         assert broken_rules(old).keys() == DIFFERS.keys()
@@ -68,7 +79,9 @@ def test_a_migration_keeps_nobody_waiting_and_a_worker_waits_for_it() -> None:
 
 def has_worker(url: str) -> bool:
     with psycopg.connect(url) as connection:
-        return connection.execute("SELECT count(*) FROM conversations_lease WHERE name LIKE 'worker%'").fetchone() != (0,)
+        return connection.execute("SELECT count(*) FROM conversations_lease WHERE name LIKE 'worker%'").fetchone() != (
+            0,
+        )
 
 
 def as_loaded(url: str) -> set[str]:

@@ -5,7 +5,6 @@ import gc
 import secrets
 import socket
 import sys
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,8 +35,8 @@ SWITCH_SECONDS = 0.001
 GARBAGE = 10_000
 """New objects after which garbage is looked for."""
 CREATING = 0x75736572
-"""PostgreSQL's advisory locks are known by number; this one spells "user". It is another than that of ``migrate``: who waits for
-it holds a connection, which a migration may need."""
+"""PostgreSQL's advisory locks are known by number; this one spells "user". Another than that of ``migrate``: who waits for it
+holds a connection, which a migration may need."""
 
 
 class Command(BaseCommand):
