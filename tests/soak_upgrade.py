@@ -90,7 +90,7 @@ def test_an_upgrade_and_its_undoing_fail_no_request(tmp_path: Path) -> None:
             replace(server, name=f"old {port}", log=tmp_path / f"old-{port}.log", options={"cwd": old})
             for server, port in zip(new_servers, ports, strict=True)
         ]
-        new_worker = parts.working("new worker", tmp_path, environment)
+        new_worker = parts.working("new worker", tmp_path, environment, database)
         old_worker = replace(new_worker, name="old worker", log=tmp_path / "old-worker.log", options={"cwd": old})
         proxy = Part("haproxy", front.command, tmp_path / "haproxy.log", parts.listens(front.secure))
         for part in (redis, pooler, *old_servers, *new_servers, old_worker, new_worker, proxy):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor
@@ -16,12 +16,12 @@ LOCK_SECONDS = 2
 class LimitedSchemaEditor(DatabaseSchemaEditor):
     """Gives up a migration, undone, whose table stays locked by somebody else (``lock_timeout``)."""
 
-    def __enter__(self) -> DatabaseSchemaEditor:
-        editor = super().__enter__()
+    def __enter__(self) -> Self:
+        super().__enter__()
         if self.atomic_migration:
             # For this transaction alone: a session may be another's next, behind a pooler.
             self.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
-        return editor
+        return self
 
 
 @contextmanager

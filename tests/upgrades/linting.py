@@ -18,7 +18,7 @@ def main() -> None:
 
 def problems() -> dict[str, list[str]]:
     from django.core.management import call_command  # noqa: PLC0415
-    from django_migration_linter.sql_analyser import analyse_sql_statements, get_sql_analyser_class  # noqa: PLC0415
+    from django_migration_linter.sql_analyser.analyser import analyse_sql_statements, get_sql_analyser_class  # noqa: PLC0415
 
     from config.postgres.migrations import unapplied  # noqa: PLC0415
 
