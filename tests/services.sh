@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, PgBouncer, HAProxy, nginx, systemd-analyze, and the server
-# programs of PostgreSQL 15. As root on Debian they are installed; elsewhere the lines at the end say what is missing.
+# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, and the
+# server programs of PostgreSQL 15. As root on Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -15,6 +15,7 @@ missing() {
 	[ -n "${OPENBOOK_TEST_NGINX:-}" ] || has nginx || echo nginx-light
 	[ -n "${OPENBOOK_TEST_PROMETHEUS:-}" ] || has prometheus || echo prometheus
 	[ -n "${OPENBOOK_TEST_SYSTEMD_ANALYZE:-}" ] || has systemd-analyze || echo systemd
+	[ -n "${OPENBOOK_TEST_FAKETIME:-}" ] || ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || echo libfaketime
 	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
 }
 
@@ -35,10 +36,11 @@ cat >&2 <<END
 The tests need what is not here:
 $packages
 
-Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 prometheus
-macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus && brew install --cask chromium
+Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 prometheus libfaketime
+macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime && brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
 OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS,
-OPENBOOK_TEST_SYSTEMD_ANALYZE (the programs) and OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
+OPENBOOK_TEST_SYSTEMD_ANALYZE (the programs), OPENBOOK_TEST_FAKETIME (the library) and
+OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
 END
 exit 1

@@ -26,6 +26,8 @@ from conversations.runtime.db import in_database
 log = logging.getLogger("openbook.replies")
 
 SWEEP_SECONDS = 2.0
+AGAIN_SECONDS = 0.5
+"""Until the next look, where the database was away."""
 
 Leases = set[tuple[int, uuid.UUID, datetime]]
 """Of replies, each with its person and the end of its lease."""
@@ -69,7 +71,8 @@ async def _keep() -> None:
     suspected: Leases = set()
     while True:
         try:
-            suspected = await in_database(sweep)(suspected)
+            suspected, pause = await in_database(sweep)(suspected), SWEEP_SECONDS
         except DatabaseError as error:
             log.warning("can't look for replies left behind yet", extra={"cause": str(error)})
-        await asyncio.sleep(SWEEP_SECONDS)
+            pause = AGAIN_SECONDS
+        await asyncio.sleep(pause)
