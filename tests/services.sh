@@ -37,7 +37,8 @@ The tests need what is not here:
 $packages
 
 Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 prometheus libfaketime
-macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime && brew install --cask chromium
+macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime
+                brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
 OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS,
 OPENBOOK_TEST_SYSTEMD_ANALYZE (the programs), OPENBOOK_TEST_FAKETIME (the library) and

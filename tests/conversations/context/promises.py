@@ -85,12 +85,24 @@ def check_account(context: Context, stored: Sequence[Message]) -> None:
     items = [(item.kind, item.id) for item in context.items]
     assert len(set(items)) == len(items), "each memory, topic and summary once"
     assert all(item.included or not item.tokens for item in [*context.items, *context.recalled])
-    recalled = {item.position for item in context.recalled if isinstance(item, TurnItem) and is_here(item, stored)}
-    assert recalled == {position for position, run in fates.items() if run.reason is Reason.RECALLED}
+    recalled = {
+        item.position: item for item in context.recalled if isinstance(item, TurnItem) and is_here(item, stored)
+    }
+    assert recalled.keys() == {position for position, run in fates.items() if run.reason is Reason.RECALLED}
     texts = [addition.text for addition in context.parts.additions if addition.name == "recalled"]
     for turn in stored:
-        if turn.position in recalled:
-            assert turn.is_active and " ".join(turn.text.split()) in texts[0], "what is told to be recalled is sent"
+        if item := recalled.get(turn.position):
+            assert turn.is_active
+            assert all(words in texts[0] for words in passages_of(item, turn.text)), (
+                "what is told to be recalled is sent"
+            )
+
+
+def passages_of(item: TurnItem, text: str) -> list[str]:
+    """The passages of the turn that were given, or all of it, each as one line."""
+    given = [text[part.start : part.end] for part in item.passages if part.included] if item.passages else [text]
+    assert given, "a turn is recalled by at least one passage"
+    return [" ".join(words.split()) for words in given]
 
 
 def is_here(item: TurnItem, stored: Sequence[Message]) -> bool:
