@@ -1,6 +1,7 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, and the
-# server programs of PostgreSQL 15. As root on Debian they are installed; elsewhere the lines at the end say what is missing.
+# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, and
+# the server programs of PostgreSQL 15. As root on Debian they are installed; elsewhere the lines at the end say what is
+# missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -36,7 +37,8 @@ cat >&2 <<END
 The tests need what is not here:
 $packages
 
-Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 prometheus libfaketime
+Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 \\
+                    prometheus libfaketime
 macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime
                 brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
