@@ -41,11 +41,8 @@ def switch_before(snapshot: ContextSnapshot) -> ModelSwitch | None:
     if snapshot.quotes_turns or not snapshot.thread_id:
         return None
     nearest, until = ids_near(snapshot.id)
-    first = lowest_since(snapshot.thread_id)
     # Most often it was made within days; only else all months of the thread are looked into.
-    rows = _before(snapshot, max(nearest, first), until)
-    if not rows and first < nearest:
-        rows = _before(snapshot, first, until)
+    rows = _before(snapshot, nearest, until) or _before(snapshot, lowest_since(snapshot.thread_id), until)
     if not rows or rows[0][1:] == (snapshot.provider, snapshot.model):
         return None
     return switch_between(ContextSnapshot.objects.get(user=snapshot.user_id, id=rows[0][0]), snapshot)
