@@ -83,10 +83,16 @@ pydantic: .venv/pydantic.stamp ## the package for threads as the history of Pyda
 
 local: .venv/local.stamp ## a real language model on this machine (fetches 130 MB); it answers from the next start on
 
-image: ## an image for containers, by buildah, podman or docker; base=… in place of Python's own
+image: ## an image for containers, by buildah, podman or docker; base=… in place of Python's own, options=…
 	@for tool in buildah podman docker; do command -v $$tool >/dev/null && break; done; \
-	$$tool build $(if $(base),--build-arg BASE=$(base)) --tag openbook --file deploy/Containerfile . && \
+	case $$tool in docker) ;; *) format="--format docker";; esac; \
+	$$tool build $$format $(if $(base),--build-arg BASE=$(base)) $(options) --tag openbook \
+		--file deploy/Containerfile . && \
 	$$tool images openbook
+
+image-test: .venv/dev.stamp ## builds the image on Debian's packages, measures it and starts it without rights; base=…
+	@base="$(base)" options="$(options)" sh tests/image.sh
+	@exec "$(PYTHON)" -m pytest -s tests/built_image.py
 
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
@@ -208,5 +214,5 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 sentry pydantic local image password \
-	lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 sentry pydantic local image \
+	image-test password lock clean

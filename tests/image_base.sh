@@ -24,4 +24,6 @@ cp -P "$prefix/lib/"libpython3.so* "$prefix/lib/libpython$version".so* "$to/lib/
 	--exclude="python$version/config-*" --exclude=idlelib --exclude=tkinter --exclude=turtledemo "python$version") |
 	tar --extract --directory "$to/lib"
 mkdir -p "$to/lib/python$version/site-packages"
+# As in the official image, without what only debuggers read.
+find "$to" -name '*.so*' -type f -exec strip --strip-unneeded {} +
 chroot "$folder" ldconfig

@@ -3,18 +3,22 @@
 import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from artifacts.exporting import fonts
 from tests.clients import ServerClient
 from tests.processes import ROOT, started
 from tests.services import free_port, fresh_database, program
@@ -22,6 +26,7 @@ from tests.services import free_port, fresh_database, program
 DEPLOY = ROOT / "deploy"
 UNITS = [f"openbook-{name}.service" for name in ("migrate", "serve@", "work")]
 HELM = ROOT / ".local" / "helm"
+SLIM = runpy.run_path(str(DEPLOY / "slim.py"))
 CHART = DEPLOY / "helm" / "openbook"
 PASSWORD = "correct-horse-battery-9"
 EXPOSURE = 1.5
@@ -207,6 +212,33 @@ def shut_in(container: dict[str, Any]) -> bool:
         container["securityContext"]
         == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
     )
+
+
+def test_the_image_has_all_that_runs_and_nothing_else() -> None:
+    lines = re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", (DEPLOY / "Containerfile").read_text())
+    copied = {path.relative_to(ROOT).as_posix() for line in lines for name in line.split() for path in ROOT.glob(name)}
+    let_through = (ROOT / ".dockerignore").read_text().replace("!", "").splitlines()
+    assert {name for name in copied if not any(fnmatch(name, each) for each in let_through[2:])} == set()
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+    assert {name for name in copied if (ROOT / name / "__init__.py").exists()} == set(packages) == set(SLIM["PACKAGES"])
+    assert {"manage.py", "templates", "requirements.txt", "requirements-s3.txt"} < copied
+
+
+def test_the_image_keeps_the_fonts_of_documents_and_djangos_own_parts(tmp_path: Path) -> None:
+    npm = ROOT / "node_modules"
+    gone = set(SLIM["unread_npm"](npm, fonts.FOLDERS))
+    left = {path.parent for path in npm.rglob("*.ttf") if path not in gone}
+    assert left == {npm / SLIM["FONTS"] / name for name in fonts.FOLDERS}
+    for path in (
+        "django/test/a.py",
+        "django/locale/en/LC_MESSAGES/a.mo",
+        "django/locale/de/LC_MESSAGES/a.mo",
+        "a/tests/a.py",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    names = sorted(str(path.relative_to(tmp_path)) for path in SLIM["unread_python"](tmp_path))
+    assert names == ["a/tests", "django/locale/de"]
 
 
 def test_compose_waits_for_what_it_needs_and_hands_over_the_secrets_that_are_made(tmp_path: Path) -> None:
