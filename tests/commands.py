@@ -38,7 +38,7 @@ class Commands:
 
 @contextmanager
 def commands() -> Iterator[Commands]:
-    with until_left([sys.executable, "-W", "error", "-m", "tests.commands"]) as process:
+    with until_left([sys.executable, "-m", "tests.commands"]) as process:
         yield Commands(process)
 
 

@@ -1,18 +1,25 @@
 """An installation is copied while it runs, put into an empty place, and proven; what was forgotten since is forgotten again."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from conversations.keep.backup import LEFT_OUT
-from tests.commands import Commands
+from tests.commands import SETTINGS, Commands
 from tests.conversations.keep.filling import WORDS
-from tests.services import fresh_database
+from tests.pooler import pgbouncer
+from tests.processes import started
+from tests.s3_server import s3_server
+from tests.services import free_port, fresh_database
+from tests.volumes import mounted
+from tests.waiting import until
 
 pytestmark = pytest.mark.process
 KEY = "k" * 43
@@ -135,10 +142,65 @@ def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installa
             ).fetchone() == (0,)
 
 
-def test_a_drill_proves_that_requests_come_back_byte_for_byte(source: Installation, tmp_path: Path) -> None:
+def test_a_backup_may_come_through_a_pooler_and_files_may_lie_in_a_bucket(
+    source: Installation, migrated: str, tmp_path: Path
+) -> None:
+    with pgbouncer(source.url) as between, s3_server() as s3, fresh_database(migrated) as url:
+        source.at(between.url, source.folder, source.ledger).manage("backup", str(tmp_path / "from folder"))
+        copy = replace(source.at(url, tmp_path / "none", tmp_path / "ledger"), more=s3.environment)
+        copy.manage("restore", str(tmp_path / "from folder"))
+        copy.manage("backup", str(tmp_path / "from bucket"))
+        assert copy.filling("tell") == source.filling("tell")
+        assert between.left_in_sessions() == set()
+        kept = len(s3.places())
+    one, other = (
+        json.loads((tmp_path / f"from {name}" / "manifest.json").read_text()) for name in ("folder", "bucket")
+    )
+    assert one["files_count"] == other["files_count"] == kept > 0
+    assert (one["files_bytes"], one["files_missing"]) == (other["files_bytes"], other["files_missing"])
+    assert not any(path.is_file() for path in (tmp_path / "none").rglob("*"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_a_backup_that_finds_no_room_leaves_nothing(source: Installation, tmp_path: Path) -> None:
+    with mounted(tmp_path / "small", "64k"):
+        words = source.refused("backup", str(tmp_path / "small" / "copy"))
+        assert words.endswith("can't be written: No space left on device. Nothing was kept.\n")
+        assert list((tmp_path / "small").iterdir()) == []
+    with psycopg.connect(source.url) as connection:
+        ran = connection.execute(
+            "SELECT kind, succeeded FROM conversations_maintenancerun ORDER BY began_at DESC LIMIT 1"
+        )
+        assert ran.fetchone() == ("backup", False)
+
+
+def test_what_a_killed_backup_left_goes_with_the_next(source: Installation, tmp_path: Path) -> None:
+    folder, partial = tmp_path / "copy", tmp_path / "copy.partial"
+    with started("backup", str(folder), "--rate", "0.0001", **SETTINGS, **source.environment) as backup:
+        until(lambda: len(list(partial.glob("tables/*"))) > 1)
+        assert "Another backup is written to" in source.refused("backup", str(folder))
+        backup.kill()
+    assert (folder.exists(), partial.exists()) == (False, True)
+    assert "it is no backup, or one that broke off" in source.refused("restore", str(partial))
+    source.manage("backup", str(folder))
+    assert (folder.exists(), partial.exists()) == (True, False)
+
+
+def test_a_drill_of_an_older_schema_proves_that_requests_come_back_byte_for_byte(
+    source: Installation, tmp_path: Path
+) -> None:
+    """Where the address names several hosts, of which one is down."""
     told = source.filling("tell")
+    source.manage("migrate", "conversations", "0027", "--verbosity", "0")
     source.manage("backup", str(tmp_path / "copy"), OPENBOOK_BACKUP_KEY=KEY)
-    drilled = json.loads(source.manage("drill", str(tmp_path / "copy"), "--json", OPENBOOK_BACKUP_KEY=KEY))
+    source.manage("migrate", "--verbosity", "0")
+    assert "0028" not in (tmp_path / "copy" / "manifest.json").read_text()
+    server = conninfo_to_dict(source.url)
+    several = make_conninfo(
+        source.url, host=f"127.0.0.1,{server['host']}", port=f"{free_port()},{server.get('port', 5432)}"
+    )
+    elsewhere = source.at(several, source.folder, source.ledger)
+    drilled = json.loads(elsewhere.manage("drill", str(tmp_path / "copy"), "--json", OPENBOOK_BACKUP_KEY=KEY))
     assert (drilled["proven"], drilled["different"]) == (told["proven"], 0)
     with psycopg.connect(source.url) as connection:
         assert connection.execute("SELECT count(*) FROM pg_database WHERE datname LIKE 'drill%'").fetchone() == (0,)

@@ -152,13 +152,16 @@ def drift(other: str, seconds: float, *, margin: float = 0.0) -> Finding:
 
 def look_at_connections(servers: int) -> Sequence[Finding]:
     with reading():
-        ((server, role, database, used),) = run(SQL["limits"])
-    limit = min(each for each in (server, role, database) if each >= 0)
+        found = run(SQL["limits"])
     is_pooled = _is_pooled()
-    return [connections(limit, used, settings.OPENBOOK_DATABASE_CONNECTIONS, servers, is_pooled=is_pooled)]
+    return [connections(found, settings.OPENBOOK_DATABASE_CONNECTIONS, servers, is_pooled=is_pooled)]
 
 
-def connections(limit: int, used: int, pool: int, servers: int, *, is_pooled: bool) -> Finding:
+def connections(found: Sequence[tuple[int, int]], pool: int, servers: int, *, is_pooled: bool) -> Finding:
+    """``found``: each limit that there is, and how many connections count against it. The worst is told."""
+    limit, used = max(found, key=lambda each: each[1] / max(each[0], 1))
+    if used <= limit * limits.CONNECTIONS_SHARE:
+        limit, used = min(found)
     needed = servers * (pool + BESIDE_POOL + OF_WORKERS)
     words = f"{used} of {limit} are used; {servers} `serve` with pools of {pool} may take {needed}"
     advice = "Lower OPENBOOK_DATABASE_CONNECTIONS, raise max_connections, or put PgBouncer in between: "

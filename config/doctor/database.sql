@@ -1,9 +1,18 @@
 -- name: limits
--- Of connections: what the server gives ordinary roles, what the role and the database may have (-1: any), how many there are.
+-- Of connections: how many the server gives ordinary roles, the role and the database may have if that
+-- is limited, and how many of each there are. The kind of another role's sessions is told to who may read all statistics.
+WITH sessions AS (
+    SELECT usename, datname FROM pg_stat_activity
+    WHERE usename IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend'
+)
 SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-       (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),
-       (SELECT datconnlimit FROM pg_database WHERE datname = current_database()),
-       (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend')
+       (SELECT count(*)::int FROM sessions)
+UNION ALL
+SELECT rolconnlimit, (SELECT count(*)::int FROM sessions WHERE usename = current_user)
+FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0
+UNION ALL
+SELECT datconnlimit, (SELECT count(*)::int FROM sessions WHERE datname = current_database())
+FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0
 
 -- name: rights
 SELECT has_schema_privilege(current_schema(), 'CREATE'),

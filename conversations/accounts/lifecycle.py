@@ -84,7 +84,7 @@ def what_goes(user: User) -> dict[str, int]:
     }
 
 
-def ask_deletion(user: User, session_key: str | None) -> AccountDeletion:
+def ask_deletion(user: User, session_key: str | None = None) -> AccountDeletion:
     """Delete the account in a day. Until then nothing is answered, and this session can only take it back.
 
     Raises ``LedgerAway``.

@@ -75,31 +75,30 @@ def _partial(folder: Path) -> Iterator[Path]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BackupError(f"{folder} is not empty: name a folder that is new.")
     partial = folder.with_name(f"{folder.name}.partial")
-    lock = None
     try:
         partial.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(partial.iterdir()) and not (partial / LOCK).exists():
             raise BackupError(f"{partial} holds something else: remove it, or name another folder.")
         lock = (partial / LOCK).open("w")
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise BackupError(f"Another backup is written to {folder} just now.") from None
     except OSError as error:
         raise BackupError(f"{partial} can't be written: {error.strerror}.") from error
-    try:
-        for left in partial.iterdir():
-            if left.name != LOCK:
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-        yield partial
-        (partial / LOCK).unlink()
-        _sync(partial)
-        partial.rename(folder)
-        _sync(folder.parent)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    finally:
-        lock.close()
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupError(f"Another backup is written to {folder} just now.") from None
+        try:
+            for left in partial.iterdir():
+                if left.name != LOCK:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+            yield partial
+            (partial / LOCK).unlink()
+            _sync(partial)
+            partial.rename(folder)
+            _sync(folder.parent)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
 
 
 def _sync(folder: Path) -> None:

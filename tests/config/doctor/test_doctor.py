@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import Settings
 
-from config.doctor import checklist
+from config.doctor import checklist, database
 from config.doctor.examination import HUNG, Check, examine
 from config.doctor.findings import Finding, FindingRow, Status, ok
 from config.postgres import embedded
@@ -220,6 +220,8 @@ def test_connections_that_are_too_few(settings: Settings) -> None:
         with connection.cursor() as cursor:
             cursor.execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT -1')
     assert (status, words.endswith("of 20 are used; 1 `serve` with pools of 16 may take 23")) == ("warning", True)
+    full = database.connections([(280, 270), (20, 3)], 16, 1, is_pooled=False)
+    assert (full.status.value, full.words.split(";")[0]) == ("wrong", "270 of 280 are used")
 
 
 def test_a_pooler_in_between_is_seen(settings: Settings, empty_database: str) -> None:

@@ -17,10 +17,13 @@ def main(action: str) -> None:
 
 
 def fill() -> dict[str, object]:
+    from conversations.accounts import lifecycle  # noqa: PLC0415
     from tests.belongings import belongings  # noqa: PLC0415
-    from tests.conversations.factories import make_thread, make_user  # noqa: PLC0415
-    from tests.memory.factories import make_memory  # noqa: PLC0415
+    from tests.conversations.factories import make_file, make_thread, make_user  # noqa: PLC0415
+    from tests.memory.factories import make_memory, make_topic  # noqa: PLC0415
 
+    make_user("emil")
+    lifecycle.ask_deletion(make_user("fritz"))
     belongings(make_user("belinda"))
     make_thread(make_user("carla"), ["Nobody knows.", "I see."])
     ada = make_user("ada")
@@ -29,6 +32,8 @@ def fill() -> dict[str, object]:
             ada, [f"I saw a {title}.\tIt said \\N and \n 'é'.", "Which one?", f"The {title} of the zoo."], title=title
         )
     make_memory(ada, "Likes an Axolotl.")
+    make_file(ada, b"A list of the zoo")
+    make_topic(ada, "A letter to the zoo")
     make_thread(ada, ["What is left?", "This."], title="Left")
     return {}
 
@@ -38,11 +43,13 @@ def tell() -> dict[str, object]:
 
     from conversations.context import snapshots  # noqa: PLC0415
     from conversations.files import storage  # noqa: PLC0415
-    from conversations.models import ContextSnapshot, File, Message, Thread  # noqa: PLC0415
-    from memory.models import Memory  # noqa: PLC0415
+    from conversations.models import AccountDeletion, ContextSnapshot, File, Message, Thread  # noqa: PLC0415
+    from memory.models import Memory, Topic  # noqa: PLC0415
 
     return {
         "users": sorted(User.objects.values_list("username", flat=True)),
+        "leaving": sorted(AccountDeletion.objects.values_list("user__username", flat=True)),
+        "topics": sorted(Topic.objects.values_list("title", flat=True)),
         "threads": sorted(Thread.objects.values_list("title", flat=True)),
         "texts": sorted(Message.objects.values_list("text", flat=True)),
         "memories": sorted(Memory.objects.values_list("content", flat=True)),
@@ -67,10 +74,11 @@ def forget() -> dict[str, object]:
     """One of each kind."""
     from django.contrib.auth.models import User  # noqa: PLC0415
 
+    from conversations.accounts import lifecycle  # noqa: PLC0415
     from conversations.models import File, Message, Reply, Thread  # noqa: PLC0415
     from conversations.threads import deletion  # noqa: PLC0415
     from memory import forgetting  # noqa: PLC0415
-    from memory.models import Memory  # noqa: PLC0415
+    from memory.models import Memory, Topic  # noqa: PLC0415
 
     Reply.objects.filter(status="running").update(status="failed")
     ada, belinda = (User.objects.get(username=name) for name in ("ada", "belinda"))
@@ -80,8 +88,13 @@ def forget() -> dict[str, object]:
     deletion.clear_thread(Thread.objects.get(title="Axolotl"))
     forgetting.forget_memory(ada, Memory.objects.get(user=ada).id)
     forgetting.forget_turn(ada, Message.objects.get(thread__title="Pangolin", position=1).id)
+    forgetting.forget_topic(Topic.objects.get(user=ada))
     forgetting.forget_all(belinda)
-    return {"count": 7}
+    for name, last in (("emil", lifecycle.ask_deletion), ("fritz", lifecycle.keep)):
+        person = User.objects.get(username=name)
+        for say in (lifecycle.keep, lifecycle.ask_deletion, last):
+            say(person)
+    return {"count": 8}
 
 
 if __name__ == "__main__":
