@@ -113,6 +113,12 @@ def test_what_clients_claim_of_themselves_is_replaced_by_what_the_proxy_knows(
                 urllib.request.build_opener(NoRedirect).open(plain, timeout=30)
             with moved.value as answer:
                 assert (answer.code, answer.headers["location"]) == (308, "https://book.example/claims")
+            for path in ("metrics", "metrics?a=b", "%6Detrics"):
+                with pytest.raises(urllib.error.HTTPError) as hidden:
+                    urllib.request.urlopen(f"{front.url}{path}", timeout=30)  # noqa: S310
+                with hidden.value as answer:
+                    assert answer.code == 404
+        assert not [each for each in service.requests if "etrics" in each.path]
         (heard,) = [each for each in service.requests if each.path == "/claims"]
     assert heard.headers["host"] == "book.example"
     headers = [(key.encode(), value.encode()) for key, value in heard.headers.items()]
