@@ -105,11 +105,11 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
 def redis(port: int | None = None) -> Iterator[str]:
     port = port or free_port()
     options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no", "--dir", "/tmp"]  # noqa: S108
-    # The shell waits for the end of its input, which comes even when the test run is killed.
+    # The shell waits for the end of its input, which comes even when the test run is killed. A test may have ended Redis.
     command = [
         "/bin/sh",
         "-c",
-        '"$@" & read -r line; kill $!; wait',
+        '"$@" & read -r line; kill $! 2>/dev/null; wait',
         "sh",
         program("OPENBOOK_TEST_REDIS", "redis-server"),
     ]

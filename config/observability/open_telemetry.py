@@ -5,6 +5,7 @@ https://github.com/open-telemetry/semantic-conventions-genai, as of September 20
 tool, nor what an error says is among the attributes.
 """
 
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextvars import Token
 from typing import Self
@@ -164,7 +165,8 @@ class SpanListener(TelemetryListener):
             "openbook.context.turns_left_out": missing.total(),
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
-        return ModelRequest(self._start_span(f"chat {snapshot.model}", SpanKind.CLIENT, values), call)
+        began = time.time_ns() - int((time.perf_counter() - call.began) * 1e9)  # what the call counts from
+        return ModelRequest(self._start_span(f"chat {snapshot.model}", SpanKind.CLIENT, values, began), call)
 
     def tool(self, name: str, call_id: str) -> TelemetryStep:
         values = {**tool_labels(name), "gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": call_id}
@@ -176,10 +178,11 @@ class SpanListener(TelemetryListener):
             return {}
         return {"trace_id": format(found.trace_id, "032x"), "span_id": format(found.span_id, "016x")}
 
-    def _start_span(self, name: str, kind: SpanKind, values: Values) -> Span:
+    def _start_span(self, name: str, kind: SpanKind, values: Values, began: int | None = None) -> Span:
+        """``began`` in nanoseconds since 1970, without it now."""
         request_id = current_request_id.get()
         known = {"openbook.request_id": request_id} if request_id else {}
-        return self._tracer.start_span(name, kind=kind, attributes={**values, **known})
+        return self._tracer.start_span(name, kind=kind, attributes={**values, **known}, start_time=began)
 
 
 def ids(*, thread: object, reply: object | None) -> dict[str, str]:

@@ -219,7 +219,7 @@ class ModelCall:
             case ThinkingDelta():
                 pass
             case _ if self.first_token_ms is None:
-                self.first_token_ms = round((time.perf_counter() - self.began) * 1000)
+                self.first_token_ms = int((time.perf_counter() - self.began) * 1000)
 
     @property
     def thinking_seconds(self) -> float | None:
