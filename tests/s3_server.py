@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import boto3  # type: ignore[import-untyped]
 from moto.server import ThreadedMotoServer
 
-BUCKET, KEY, SECRET = "book", "key-of-the-tests", "secret-of-the-tests"
+KEY, SECRET = "key-of-the-tests", "secret-of-the-tests"
 
 
 @dataclass
@@ -25,7 +26,7 @@ class S3Server:
     @property
     def environment(self) -> dict[str, str]:
         """Of an installation whose files lie there."""
-        values = {"BUCKET": BUCKET, "ENDPOINT": self.url, "REGION": "eu-west-1", "KEY": KEY, "SECRET": SECRET}
+        values = {"BUCKET": self.bucket.name, "ENDPOINT": self.url, "REGION": "eu-west-1", "KEY": KEY, "SECRET": SECRET}
         return {f"OPENBOOK_FILES_S3_{name}": value for name, value in values.items()}
 
 
@@ -38,7 +39,8 @@ def s3_server() -> Iterator[S3Server]:
         resource = boto3.resource(
             "s3", endpoint_url=url, region_name="eu-west-1", aws_access_key_id=KEY, aws_secret_access_key=SECRET
         )
-        yield S3Server(url, resource.create_bucket(Bucket=BUCKET, CreateBucketConfiguration=REGION))
+        name = f"book-{uuid4().hex}"  # moto keeps the buckets of a process when its server stops
+        yield S3Server(url, resource.create_bucket(Bucket=name, CreateBucketConfiguration=REGION))
     finally:
         server.stop()
 

@@ -189,10 +189,11 @@ class _Places:
 
     def give_back(self, work: Work) -> None:
         with self._guard:
-            if self.running.pop(work.user_id, None) is None:
+            if work.user_id not in self.running:
                 return
             for lease in work.leases:
                 leases.give_back(lease)
+            del self.running[work.user_id]
             if not self.running:
                 sys.setswitchinterval(USUAL_SWITCH_SECONDS)
 

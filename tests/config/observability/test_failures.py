@@ -98,7 +98,7 @@ def test_sentry_is_told_where_a_reply_and_a_view_failed_and_nobodys_words(runnin
     assert re.fullmatch(r"\^?api/v1/\^?memories/.*", view["tags"]["route"])
     for event in (tool, view):
         assert event["environment"] == "tests"
-        assert re.fullmatch(r"openbook@\d+\.\d+\.\d+", event["release"])
+        assert re.fullmatch(r"openbook@\d+\.\d+\.\d+(\.dev\d+)?", event["release"])
         assert "RaiseException" in {error["type"] for error in event["exception"]["values"]}
         frames = [frame for error in event["exception"]["values"] for frame in error["stacktrace"]["frames"]]
         assert {"filename", "function", "lineno"} <= frames[-1].keys()

@@ -174,6 +174,7 @@ async function previewWindow() {
 
 function show(thread) {
   open?.close();
+  byId("conversation").ariaBusy = thread.id === "new" ? null : "true"; // until its turns are there
   log.clear();
   book.gauge(null);
   composer.setRunning(false);
@@ -273,6 +274,7 @@ function touched({ id, title = open.thread.title }) {
 }
 
 function loaded({ id }) {
+  byId("conversation").ariaBusy = null;
   showEmpty(id);
   if (log.empty) return;
   welcome.hide();
@@ -494,5 +496,4 @@ addEventListener("beforeunload", (event) => attachments.anyUploading && event.pr
 settleZone(page.zone);
 show(page.thread ?? NEW);
 list.load();
-byId("conversation").removeAttribute("aria-busy");
 if (!matchMedia("(pointer: coarse)").matches) composer.focus();
