@@ -37,7 +37,7 @@ test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser
 
 soak: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
 soak: ## six hundred kills, many examples, each hostile text
-	@sh tests/services.sh
+	@sh tests/services.sh pgbackrest
 	@OPENBOOK_TEST_STRIKES=500 OPENBOOK_TEST_PAUSED=30 OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 \
 		OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \

@@ -173,7 +173,7 @@ def postgres(*, environment: Mapping[str, str] | None = None, **settings: str) -
                 cwd=folder,
                 **NOBODY,
             )
-        options = {**KEEPS_COMMITS, **settings, "port": str(port), "unix_socket_directories": ""}
+        options = {**KEEPS_COMMITS, "unix_socket_directories": "", **settings, "port": str(port)}
         command = [str(binaries / "postgres"), "-D", str(data)]
         command += [word for key, value in options.items() for word in ("-c", f"{key}={value}")]
         administration = f"postgresql://postgres@127.0.0.1:{port}/postgres"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, and
-# the server programs of PostgreSQL 15. As root on Debian they are installed; elsewhere the lines at the end say what is
-# missing.
+# the server programs of PostgreSQL 15; and programs named as arguments, whose packages are called as they are. As root
+# on Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -9,6 +9,7 @@ PATH="$PATH:/usr/sbin"
 has() { command -v "$1" >/dev/null 2>&1; }
 
 missing() {
+	for name in "$@"; do has "$name" || echo "$name"; done
 	[ -n "${OPENBOOK_TEST_REDIS:-}" ] || has redis-server || echo redis-server
 	[ -n "${OPENBOOK_TEST_CHROMIUM:-}" ] || has chromium || has chromium-browser || has google-chrome || echo chromium
 	[ -n "${OPENBOOK_TEST_PGBOUNCER:-}" ] || has pgbouncer || echo pgbouncer
@@ -20,7 +21,7 @@ missing() {
 	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
 }
 
-packages=$(missing)
+packages=$(missing "$@")
 [ -n "$packages" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && has apt-get; then
@@ -29,7 +30,7 @@ if [ "$(id -u)" = 0 ] && has apt-get; then
 	apt-get update -qq
 	# shellcheck disable=SC2086
 	apt-get install -qq -y --no-install-recommends $packages >/dev/null
-	packages=$(missing)
+	packages=$(missing "$@")
 	[ -n "$packages" ] || exit 0
 fi
 

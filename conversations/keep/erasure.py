@@ -1,10 +1,11 @@
 """What was forgotten since a backup, forgotten again after it was restored."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -26,8 +27,8 @@ OF_A_TIME = {Kind.EVERYTHING, Kind.LEAVING, Kind.STAYING}
 """What says nothing of what a later backup holds."""
 
 
-def apply(*, since: datetime) -> Counter[str]:
-    """Forget again what the ledger names. Returns how much of it was still there, by kind.
+def apply(*, since: datetime, but: Collection[UUID] = ()) -> Counter[str]:
+    """Forget again what the ledger names, but for these ids. Returns how much of it was still there, by kind.
 
     Ids are never given twice, so that whatever is there under one is what was forgotten. That all was forgotten of somebody
     holds for what there was before, and is done again where it was after ``since``; whether an account is to be deleted is
@@ -36,8 +37,12 @@ def apply(*, since: datetime) -> Counter[str]:
     done: Counter[str] = Counter()
     if not Path(settings.OPENBOOK_ERASURE_LEDGER).is_dir():
         return done
+    digests = ledger.digests()
+    spared = {digests.of(kind, id) for kind in Kind for id in but}
     named: dict[Kind, dict[str, Entry]] = defaultdict(dict)
     for entry in ledger.entries():
+        if entry.digest in spared:
+            continue
         if entry.kind not in OF_A_TIME or entry.at >= since - MARGIN:
             named[entry.kind][entry.digest] = _further(entry, named[entry.kind].get(entry.digest))
     if named:
