@@ -4,7 +4,7 @@ import asyncio
 import math
 import uuid
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 
 from django.db.models import Subquery
 
@@ -17,6 +17,8 @@ from conversations.runtime.db import in_database
 
 LOOK_AGAIN_SECONDS = 1.0
 """How long a reader of another process's reply trusts the doorbell."""
+EVENTS_AT_ONCE = 4
+"""That one reader of the log is given before all others have their turn."""
 WATCH_AGAIN_SECONDS = 10.0
 """How long a reader of a thread trusts the doorbell, where several processes serve."""
 
@@ -88,13 +90,19 @@ async def _from_database(
     user_id = await in_database(person_of)(reply_id)
     if user_id is None:
         return
+    ended, events_read = False, list[Event]()
     while True:
         bell.clear()
-        ended = await in_database(has_ended)(user_id, reply_id)  # asked first: what is read next holds the end then
-        events_read = await in_database(events.read_after)(user_id, reply_id, after)
-        for event in events_read:
+        # Asked first: what is read next holds the end then.
+        ended = ended or await in_database(has_ended)(user_id, reply_id)
+        is_behind = ended or len(events_read) == events.READ_AT_ONCE
+        async with journal().catching_up if is_behind else nullcontext():
+            events_read = await in_database(events.read_after)(user_id, reply_id, after)
+        for number, event in enumerate(events_read, start=1):
             after = event.seq
             yield event
+            if number % EVENTS_AT_ONCE == 0:
+                await asyncio.sleep(0)
         if ended and (not events_read or events_read[-1].is_last):
             return
         if events_read:

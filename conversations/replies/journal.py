@@ -30,6 +30,8 @@ REST_SECONDS = 0.04
 """From one write to the next. What the model says meanwhile becomes one delta."""
 RENEW_SECONDS = 2.0
 """Between two renewals of the leases, when there is nothing to write."""
+CATCHING_UP = 2
+"""Readers who are given what was written long ago at the same time. Whoever reads along comes in between."""
 RETRY_SECONDS = 0.2
 CLOSE_PAUSES = (0.2, 0.5, 1, 2, 2, 2, 5, 5, 5, 10, 10)
 """Between the attempts to store the end of a reply while the database is away."""
@@ -134,6 +136,7 @@ class Journal:
         self.live: dict[uuid.UUID, LiveReply] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.doorbell = Doorbell()
+        self.catching_up = asyncio.Semaphore(CATCHING_UP)
         self.wake = asyncio.Event()
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None

@@ -17,12 +17,13 @@ from django.utils import timezone
 from conversations import errors, replies, threads, wire
 from conversations.accounts import limits
 from conversations.errors import ErrorObject, OpenbookError
-from conversations.models import Scope, Thread
+from conversations.models import Scope
 from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database, is_away
 from conversations.runtime.request_ids import request_scope
 from conversations.runtime.shapes import moment
 from conversations.web import socket_access
+from conversations.web.access_checks import access_checks
 from conversations.wire.events import ThreadClearedData
 
 log = logging.getLogger("openbook.chat")
@@ -36,7 +37,6 @@ CLOSE_CODES: Mapping[type[OpenbookError], int] = {
     errors.Unavailable: TRY_LATER,
 }
 ACCESS_ENDED = (errors.SignInNeeded, errors.InsufficientScope, errors.NotFound)
-CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
 WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue")
 LAST_SECONDS = 1.0
@@ -77,7 +77,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.thread_id: uuid.UUID | None = None
         self.cleared_at: datetime | None = None
         self.visitor: socket_access.Visitor | None = None
-        self.whose = socket_access.identify(self.scope)
+        self.identity = socket_access.identify(self.scope)
         if not socket_access.same_origin(self.scope):
             await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
             return
@@ -88,6 +88,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def disconnect(self, code: int) -> None:
         OPEN.discard(self)
+        access_checks().discard(self)
         self._end_tasks()
 
     async def go_elsewhere(self) -> None:
@@ -128,24 +129,44 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     async def _open(self) -> None:
         thread_id = self.scope["url_route"]["kwargs"]["thread_id"]
         try:
-            thread = await self._check_access(None if thread_id == threads.NEW else thread_id)
-            if thread is not None:
+            self._let_in(await in_database(self.identity.visitor)())
+            if thread_id != threads.NEW:
+                thread = await in_database(threads.get)(self._visitor().user, thread_id)
                 self.cleared_at = thread.cleared_at
                 await self._belong_to(thread.user_id, thread.id)
-            self._spawn(self._keep_checking())
+            access_checks().add(self)
         except ACCESS_ENDED as error:
             await self._leave(error)
         except (OperationalError, InterfaceError):
             await self._leave(errors.Unavailable())
 
-    async def _check_access(self, thread_id: str | uuid.UUID | None) -> Thread | None:
-        """The thread as it is now. Raises one of ``ACCESS_ENDED``."""
-        visitor = await in_database(self.whose)()
+    def _let_in(self, visitor: socket_access.Visitor | None) -> None:
         if visitor is None or (self.visitor is not None and visitor.user != self.visitor.user):
             raise errors.SignInNeeded
         visitor.demand(Scope.READ)
         self.visitor = visitor
-        return await in_database(threads.get)(visitor.user, thread_id) if thread_id else None
+
+    def check(
+        self, visitor: socket_access.Visitor | None, cleared: Mapping[uuid.UUID, datetime | None], asked: bool
+    ) -> None:
+        """Take what is so now: leave where access has ended, and say so where the thread was cleared."""
+        try:
+            self._let_in(visitor)
+            if self.thread_id is None or not asked:
+                return
+            if self.thread_id not in cleared:
+                raise errors.ThreadNotFound
+            if cleared[self.thread_id] != self.cleared_at:
+                self.cleared_at = cleared[self.thread_id]  # what was shown of it is no more
+                self._spawn(self._say_cleared(self.thread_id))
+        except ACCESS_ENDED as error:
+            self._spawn(self._leave(error))
+
+    async def _say_cleared(self, thread_id: uuid.UUID) -> None:
+        try:
+            await self._say("thread.cleared", {"thread": str(thread_id)})
+        except SocketTooSlow:
+            await self._let_go()
 
     async def _handle(self, visitor: socket_access.Visitor, frame: dict[str, Any]) -> None:
         user, kind = visitor.user, frame.get("type")
@@ -240,25 +261,6 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
             else:
                 return
-
-    async def _keep_checking(self) -> None:
-        """Access is checked at the handshake and then again and again: people sign out, are deactivated, delete or clear
-        threads."""
-        while True:
-            await asyncio.sleep(CHECK_ACCESS_SECONDS)
-            try:
-                thread = await self._check_access(self.thread_id)
-                if thread is not None and thread.cleared_at != self.cleared_at:
-                    self.cleared_at = thread.cleared_at  # what was shown of it is no more
-                    await self._say("thread.cleared", {"thread": str(thread.id)})
-            except ACCESS_ENDED as error:
-                await self._leave(error)
-                return
-            except SocketTooSlow:
-                await self._let_go()
-                return
-            except DatabaseError:
-                continue  # the database is away; who was let in stays until it says otherwise
 
     async def _answer(self, error: OpenbookError, frame: dict[str, Any]) -> None:
         try:

@@ -1,7 +1,6 @@
 """Who may open a socket, and who still may."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -65,12 +64,22 @@ class Visitor:
             tokens.demand(scope, self.token.scopes)
 
 
-def identify(scope: Connection) -> Callable[[], Visitor | None]:
-    """A function that tells, now and whenever it is called again, whose socket this is. It reads the database."""
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """What a socket was opened with: a token, or a session."""
+
+    token: str | None = field(default=None, repr=False)
+    session_key: str | None = field(default=None, repr=False)
+
+    def visitor(self) -> Visitor | None:
+        """Whose it is now. Reads the database."""
+        return token_user(self.token) if self.token else session_user(self.session_key)
+
+
+def identify(scope: Connection) -> Identity:
     if token := offered_token(scope):
-        return lambda: token_user(token)
-    key = parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
-    return lambda: session_user(key)
+        return Identity(token=token)
+    return Identity(session_key=parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME))
 
 
 def token_user(secret: str) -> Visitor | None:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from conversations.rest.docs import FieldDoc
 from conversations.runtime.shapes import Field, Id, fields_of, read
-from conversations.web import consumers
+from conversations.web import access_checks, consumers
 from conversations.wire import events
 
 CLIENTS = Path(settings.BASE_DIR) / "templates" / "conversations" / "socket"
@@ -144,7 +144,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "closes": (*CLOSES, *TRANSPORT_CLOSES),
         "most_bytes": settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         "most_characters": settings.OPENBOOK_MAX_MESSAGE_CHARS,
-        "check_seconds": int(consumers.CHECK_ACCESS_SECONDS),
+        "check_seconds": int(access_checks.CHECK_ACCESS_SECONDS),
         "event_minutes": settings.OPENBOOK_EVENT_MINUTES,
         "python": (CLIENTS / "client.py.txt").read_text(),
         "javascript": (CLIENTS / "client.js.txt").read_text(),

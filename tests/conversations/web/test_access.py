@@ -16,7 +16,8 @@ from conversations.accounts import tokens
 from conversations.models import ApiToken, Message, Thread, UserLimits
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
-from conversations.web import consumers
+from conversations.web import access_checks
+from conversations.web.socket_access import Identity, Visitor
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
 from tests.conversations.web.sockets import Socket, connected
@@ -222,7 +223,7 @@ async def test_access_that_is_lost_later_closes_the_socket(
     door: str,
     loss: Callable[[User], None],
 ) -> None:
-    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
+    monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.05)
     how = {"session": session} if door == "session" else {"token": token}
     thread = await in_database(make_thread)(user, ["Hello"])
     async with connected(thread.id, **how) as socket:
@@ -257,7 +258,7 @@ async def test_another_users_thread_is_an_unknown_one(user: User, others_session
 async def test_a_thread_that_is_deleted_later_closes_the_socket(
     user: User, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
+    monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.05)
     thread = await in_database(make_thread)(user, ["Hello"])
     async with connected(thread.id, session=session) as socket:
         assert await socket.silent()
@@ -268,7 +269,7 @@ async def test_a_thread_that_is_deleted_later_closes_the_socket(
 async def test_a_thread_that_is_cleared_later_is_told_once(
     user: User, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
+    monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.05)
     thread = await in_database(make_thread)(user, ["Hello"])
     async with connected(thread.id, session=session) as socket:
         assert await socket.silent()
@@ -283,7 +284,7 @@ async def test_a_thread_that_is_cleared_later_is_told_once(
 async def test_whoever_lost_access_hears_no_more_of_a_running_reply(
     user: User, session: str, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
+    monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.05)
     gate = scripts.Gate()
     model.script(scripts.text("before ", gate, "after"))
     async with connected(session=session) as socket:
@@ -293,3 +294,33 @@ async def test_whoever_lost_access_hears_no_more_of_a_running_reply(
         assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)
         gate.open()
         assert await socket.silent(0.5)
+
+
+async def test_many_sockets_of_one_session_are_checked_by_one_look_at_a_time(
+    user: User, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[set[uuid.UUID]] = []
+    look = access_checks._look
+
+    def counted(
+        identity: Identity, thread_ids: set[uuid.UUID]
+    ) -> tuple[Visitor | None, dict[uuid.UUID, datetime | None]]:
+        looks.append(thread_ids)
+        return look(identity, thread_ids)
+
+    monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.5)
+    monkeypatch.setattr(access_checks, "_look", counted)
+    first, second = [await in_database(make_thread)(user, ["Hello"]) for _ in range(2)]
+    ids = {first.id, second.id}
+    async with (
+        connected(first.id, session=session) as one,
+        connected(second.id, session=session) as other,
+        connected(session=session) as fresh,
+    ):
+        await in_database(deletion.delete_thread)(second)
+        assert (await receive_error(other), await other.close_code()) == (NO_THREAD, 4404)
+        assert looks == [ids]
+        assert await one.silent()
+        await in_database(sign_out)(user)
+        for socket in (one, fresh):
+            assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)

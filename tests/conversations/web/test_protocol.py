@@ -14,7 +14,7 @@ from conversations import replies
 from conversations.models import Thread
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
-from conversations.web import consumers, socket_docs
+from conversations.web import access_checks, consumers, socket_docs
 from tests import model_scripts as scripts
 from tests.conversations.web.sockets import Frame, connected
 from tests.model_server import ModelServer
@@ -77,7 +77,7 @@ def undocumented(event: Frame) -> set[str]:
 async def test_events_have_the_fields_that_the_page_tells_of(
     session: str, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
+    monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.05)
     making = scripts.turn(
         scripts.Thought(pieces=("Hm.",)), "I make it. ", scripts.ScriptedToolUse(name="save_artifact", input=PLAN)
     )
