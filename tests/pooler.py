@@ -1,6 +1,8 @@
 """A real PgBouncer in transaction mode, between what a test starts and the tests' PostgreSQL."""
 
 import os
+import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -67,6 +69,15 @@ class Pooler:
         if self._process:
             self._process.kill()
             self._process.wait(30)
+
+    def turn_to(self, database_url: str) -> None:
+        """To another PostgreSQL, as whoever promotes a standby does: its address is written down and read again."""
+        path = Path(self.command[-1])
+        parts = conninfo_to_dict(database_url)
+        address = f"* = host={parts['host']} port={parts['port']} "
+        path.write_text(re.sub(r"\* = host=\S+ port=\d+ ", address, path.read_text()))
+        assert self._process
+        self._process.send_signal(signal.SIGHUP)
 
     def left_in_sessions(self) -> set[str]:
         """What was left by anybody, in any of the sessions: locks, statements, cursors, settings, temporary tables."""

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.clients import ApiError, Json, ServerClient
-from tests.failover import IN_RECOVERY, Pair, replicated
+from tests.failover import IN_RECOVERY, Node, Pair, replicated
+from tests.pooler import pgbouncer
 from tests.processes import server
 from tests.test_files import upload
 from tests.test_processes import PASSWORD, received, text_of
@@ -114,3 +115,35 @@ def test_a_primary_that_takes_no_more_writes_is_left_though_it_answers(pair: Pai
     with (fenced.folder / "postgresql.auto.conf").open("a") as settings:
         settings.write("default_transaction_read_only = off\n")
     pair.rejoin()
+
+
+def test_a_pooler_that_is_told_of_the_new_primary_goes_on_with_it(pair: Pair) -> None:
+    """``DATABASE_URL`` names a PgBouncer. Whoever promotes the standby writes its address there and has it read again."""
+    texts = [f"Message {uuid.uuid4().hex}" for _ in range(5)]
+    with (
+        pgbouncer(url_of(pair.primary)) as pooler,
+        server(pooler.url, **UNHURRIED) as running,
+        ThreadPoolExecutor(5) as threads,
+    ):
+        client = ServerClient.signed_in(running.url, password=PASSWORD)
+        send(client, texts[0])
+        streams = [threads.submit(follow, client, text) for text in texts[1:3]]
+        until(lambda: {texts[1], texts[2]} <= {text for text, _ in pair.standby.ask(TURNS)})
+        pair.primary.kill()
+        killed_at = time.monotonic()
+        sent = [threads.submit(send, client, text) for text in texts[3:]]
+        pair.promote()
+        pooler.turn_to(url_of(pair.primary))
+        whole = [stream.result() for stream in streams]
+        answers = [answer.result() for answer in sent]
+        print(f"behind PgBouncer a reply begun after the kill ended {time.monotonic() - killed_at:.1f} s after it")  # noqa: T201
+        assert {text: count for text, count in pair.primary.ask(TURNS) if text in texts} == dict.fromkeys(texts, 1)
+        assert [events[-1]["type"] for events in whole] == ["reply.completed"] * 2
+        for answer in answers:
+            kept = client.messages(answer["thread"])
+            assert [turn["text"] for turn in kept][1:] == [answer["assistant_message"]["text"]]
+    pair.rejoin()
+
+
+def url_of(node: Node) -> str:
+    return f"postgresql://openbook@{node.place}/openbook"
