@@ -43,7 +43,7 @@ soak: ## six hundred kills, many examples, each hostile text
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
 		OPENBOOK_TEST_IMPORTED=20000 OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 \
 		exec "$(PYTHON)" -m pytest --timeout 3000 tests/soak_*.py tests/test_processes.py tests/test_long_work.py \
-		tests/test_bodies.py tests/test_files.py tests/conversations/context \
+		tests/test_bodies.py tests/test_files.py tests/test_balancers.py tests/conversations/context \
 		tests/memory/sources tests/memory/index \
 		tests/conversations/rest/test_generated.py tests/conversations/rest/test_servers.py \
 		tests/browser/test_shut_in.py tests/browser/test_markup.py

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import ssl
 import threading
 import urllib.error
@@ -47,7 +48,8 @@ CLAIMS = {
     "X-Forwarded-Port": "1",
     "Forwarded": "for=203.0.113.9;host=evil.example",
 }
-MEBIBYTES = 16
+MEBIBYTES = int(os.environ.get("OPENBOOK_TEST_UPLOADED", "16"))
+"""That pass through a proxy; `make soak` sends the most that is allowed."""
 TALKS = 2
 """Of each kind, by each proxy, while a server is drained."""
 

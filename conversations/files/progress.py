@@ -22,6 +22,7 @@ from conversations.files.problems import FileProblem
 from conversations.files.reading import Limits, Outline, Part, read
 from conversations.models import File, FilePart
 from conversations.runtime import interruption
+from conversations.runtime.db import is_away
 from conversations.runtime.text import clean, one_line, shortened
 
 LIMITS = Limits()
@@ -49,7 +50,9 @@ def read_file(file_id: uuid.UUID) -> None:
         return
     except storage.StorageAway:
         raise  # it waits for another task
-    except Exception:  # whatever it is, it costs this file alone, and whoever waits for it is told
+    except Exception as error:  # whatever it is, it costs this file alone, and whoever waits for it is told
+        if is_away(error):
+            raise  # as well
         give_up(file_id, attempt=file.attempt)
         raise
 

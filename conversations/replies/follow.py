@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, nullcontext
 
+from django.db import DatabaseError, InterfaceError
 from django.db.models import Subquery
 
 from conversations.models import Message, Reply
@@ -13,7 +14,7 @@ from conversations.replies import events
 from conversations.replies.doorbell import reply_key, rung, thread_key
 from conversations.replies.events import Event
 from conversations.replies.journal import LiveReply, journal
-from conversations.runtime.db import in_database
+from conversations.runtime.db import in_database, is_away
 
 LOOK_AGAIN_SECONDS = 1.0
 """How long a reader of another process's reply trusts the doorbell."""
@@ -93,11 +94,16 @@ async def _from_database(
     ended, events_read = False, list[Event]()
     while True:
         bell.clear()
-        # Asked first: what is read next holds the end then.
-        ended = ended or await in_database(has_ended)(user_id, reply_id)
-        is_behind = ended or len(events_read) == events.READ_AT_ONCE
-        async with journal().catching_up if is_behind else nullcontext():
-            events_read = await in_database(events.read_after)(user_id, reply_id, after)
+        try:
+            # Asked first: what is read next holds the end then.
+            ended = ended or await in_database(has_ended)(user_id, reply_id)
+            is_behind = ended or len(events_read) == events.READ_AT_ONCE
+            async with journal().catching_up if is_behind else nullcontext():
+                events_read = await in_database(events.read_after)(user_id, reply_id, after)
+        except (DatabaseError, InterfaceError) as error:
+            if not is_away(error):
+                raise
+            ended, events_read = False, []  # readers wait for it
         for number, event in enumerate(events_read, start=1):
             after = event.seq
             yield event

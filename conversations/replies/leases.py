@@ -8,6 +8,7 @@ offered. Where the database was away, or the clock was set, all leases are out a
 import asyncio
 import logging
 import uuid
+from collections import deque
 from contextlib import suppress
 from datetime import datetime
 
@@ -25,7 +26,9 @@ from conversations.runtime.db import in_database
 
 log = logging.getLogger("openbook.replies")
 
-SWEEP_SECONDS = 2.0
+SWEEP_SECONDS = 1.0
+LOOKS = 2
+"""Between the one that suspects a reply and the one that ends it: two seconds, in which whoever lives renews its lease."""
 AGAIN_SECONDS = 0.5
 """Until the next look, where the database was away."""
 
@@ -68,10 +71,11 @@ async def drain() -> None:
 
 
 async def _keep() -> None:
-    suspected: Leases = set()
+    earlier: deque[Leases] = deque([set()] * LOOKS, maxlen=LOOKS)
     while True:
         try:
-            suspected, pause = await in_database(sweep)(suspected), SWEEP_SECONDS
+            earlier.append(await in_database(sweep)(earlier[0]))
+            pause = SWEEP_SECONDS
         except DatabaseError as error:
             log.warning("can't look for replies left behind yet", extra={"cause": str(error)})
             pause = AGAIN_SECONDS

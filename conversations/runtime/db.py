@@ -65,8 +65,11 @@ def connect(name: str) -> psycopg.Connection:
 
 def is_away(error: Exception) -> bool:
     """Whether the database can't be reached or takes no writes just now, so that trying again helps."""
-    read_only = isinstance(error, InternalError) and isinstance(error.__cause__, ReadOnlySqlTransaction)
-    return read_only or isinstance(error, OperationalError | InterfaceError)
+    if isinstance(error, InternalError):
+        # What has no code comes from psycopg: a pooler whose server died may answer one command twice.
+        cause = error.__cause__
+        return isinstance(cause, ReadOnlySqlTransaction) or getattr(cause, "sqlstate", "") is None
+    return isinstance(error, OperationalError | InterfaceError)
 
 
 def close_pool() -> None:

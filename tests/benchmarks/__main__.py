@@ -1,12 +1,13 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
-``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a part),
-``memory`` and ``local``, which take minutes, only are.
+``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a
+part), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import os
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 
 from psycopg.conninfo import make_conninfo
@@ -28,6 +29,7 @@ def run(url: str) -> None:
 
     django.setup()
     from tests.benchmarks import (  # noqa: PLC0415
+        backup,
         budget,
         cache,
         connections,
@@ -82,7 +84,8 @@ def run(url: str) -> None:
         with database():
             alone[sys.argv[1]](*map(int, sys.argv[2:]))
         return
-    servers = {
+    servers: dict[str, Callable[..., None]] = {
+        "backup": backup.main,
         "signing_in": signing_in.main,
         "exchange": exchange.main,
         "files": files.main,
@@ -92,7 +95,7 @@ def run(url: str) -> None:
         "streams": streams.main,
     }
     if sys.argv[1:] and sys.argv[1] in servers:
-        servers[sys.argv[1]]()
+        servers[sys.argv[1]](*map(int, sys.argv[2:]))
         return
     tokens.main()
     budget.main()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError, connection
 from django.tasks import TaskResultStatus
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
@@ -171,6 +172,29 @@ def test_what_breaks_on_the_server_costs_one_file_and_is_told(monkeypatch: pytes
     states = dict(File.objects.values_list("id", "state"))
     assert states == {file.id: "failed", other.id: "ready"}
     assert error_of(file)["code"] == "failed"
+
+
+SHUT_DOWN = """
+CREATE FUNCTION shut_down() RETURNS trigger LANGUAGE plpgsql AS
+$$BEGIN RAISE EXCEPTION 'terminating connection due to administrator command' USING ERRCODE = '57P01'; END$$;
+CREATE TRIGGER shut_down BEFORE INSERT ON conversations_filepart EXECUTE FUNCTION shut_down()
+"""
+
+
+def test_a_database_that_breaks_off_fails_no_file() -> None:
+    file = markdown()
+    with connection.cursor() as cursor:
+        cursor.execute(SHUT_DOWN)
+    with pytest.raises(OperationalError):
+        progress.read_file(file.id)
+    file.refresh_from_db()
+    assert (file.state, file.error) == ("reading", None)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION shut_down CASCADE")
+    progress.read_file(file.id)
+    file.refresh_from_db()
+    numbers = [part.number for part in parts_of(file)]
+    assert (file.state, numbers) == ("ready", list(range(1, len(numbers) + 1)))
 
 
 def test_a_file_that_is_gone_is_no_failure() -> None:

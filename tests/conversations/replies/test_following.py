@@ -6,6 +6,7 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -16,10 +17,11 @@ from conversations.models import Message, Reply, ReplyEvent
 from conversations.replies import closing, leases
 from conversations.replies.follow import newest_reply
 from conversations.replies.journal import journal
-from conversations.runtime.db import in_database
+from conversations.runtime.db import connect, in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_reply, make_thread
 from tests.model_server import ModelServer
+from tests.waiting import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -196,6 +198,26 @@ async def test_a_database_that_is_away_for_a_moment_loses_nothing(user: User, mo
     assert seen[-1]["type"] == "reply.completed"
     assert "".join(event["data"]["text"] for event in seen if event["type"] == "reply.delta") == "".join(WORDS)
     assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+
+
+async def test_a_reader_of_the_log_outlives_a_database_that_breaks_off(user: User) -> None:
+    """The reader's connection is really cut, by the server, while it waits for rows."""
+    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
+    await in_database(leases.sweep)(await in_database(leases.sweep)(set()))
+    whole = await read_events(reply.id)
+    with connect("of the test") as other:
+        with other.transaction():
+            other.execute("LOCK TABLE conversations_replyevent IN ACCESS EXCLUSIVE MODE")
+            reading = asyncio.create_task(read_events(reply.id))
+            await asyncio.to_thread(until, lambda: cut_who_waits(other))
+        assert await reading == whole
+
+
+def cut_who_waits(other: psycopg.Connection) -> list[Any]:
+    return other.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    ).fetchall()
 
 
 def cut_all_connections() -> None:
