@@ -136,7 +136,7 @@ def test_a_pooler_that_is_told_of_the_new_primary_goes_on_with_it(pair: Pair) ->
         pooler.turn_to(url_of(pair.primary))
         whole = [stream.result() for stream in streams]
         answers = [answer.result() for answer in sent]
-        print(f"behind PgBouncer a reply begun after the kill ended {time.monotonic() - killed_at:.1f} s after it")  # noqa: T201
+        print(f"behind PgBouncer a reply after the kill ended {time.monotonic() - killed_at:.1f} s after it")  # noqa: T201
         assert {text: count for text, count in pair.primary.ask(TURNS) if text in texts} == dict.fromkeys(texts, 1)
         assert [events[-1]["type"] for events in whole] == ["reply.completed"] * 2
         for answer in answers:

@@ -56,6 +56,9 @@ class Reply(models.Model):
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")
     lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")
+    suspected_at = models.DateTimeField(
+        null=True, help_text="When a process first saw that the lease had run out. Renewing the lease takes it away."
+    )
     stop_requested_at = models.DateTimeField(null=True)
     stop_reason = models.CharField(max_length=60, blank=True)
     reserved = models.PositiveIntegerField(

@@ -3,7 +3,7 @@
 
 -- name: beat
 WITH mine AS (
-    UPDATE conversations_reply SET lease_until = now() + %(lease)s
+    UPDATE conversations_reply SET lease_until = now() + %(lease)s, suspected_at = NULL
     WHERE user_id = ANY(%(users)s) AND id = ANY(%(replies)s) AND owner = %(owner)s AND status = 'running'
     RETURNING id, user_id, stop_requested_at IS NOT NULL AS stop
 ), written AS (

@@ -1,19 +1,18 @@
 """Who runs a reply, and what becomes of those that a dead process left behind.
 
 A running reply carries a lease that its process renews with every write and at least every two seconds. Any process that
-finds a lease run out, and not renewed two seconds later, ends the reply as ``interrupted``: the text so far is kept, a retry is
-offered. Where the database was away, or the clock was set, all leases are out at once, and whoever lives is to renew its own.
+finds a lease run out notes that with the reply, and any that finds it noted for two seconds ends the reply as ``interrupted``:
+the text so far is kept, a retry is offered. Where the database was away, or the clock was set, all leases are out at once, and
+whoever lives is to renew its own.
 """
 
 import asyncio
 import logging
-import uuid
-from collections import deque
 from contextlib import suppress
-from datetime import datetime
+from datetime import timedelta
 
 from django.db import DatabaseError
-from django.db.models import Q
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
 from conversations.models import Reply
@@ -27,24 +26,23 @@ from conversations.runtime.db import in_database
 log = logging.getLogger("openbook.replies")
 
 SWEEP_SECONDS = 1.0
-LOOKS = 2
-"""Between the one that suspects a reply and the one that ends it: two seconds, in which whoever lives renews its lease."""
 AGAIN_SECONDS = 0.5
 """Until the next look, where the database was away."""
+SUSPICION = timedelta(seconds=2)
+"""In which whoever lives renews a lease that was found run out."""
 
-Leases = set[tuple[int, uuid.UUID, datetime]]
-"""Of replies, each with its person and the end of its lease."""
 
-
-def sweep(suspected: Leases) -> Leases:
-    """End what was left behind, of those that were suspected of it before. Returns those that are suspected now."""
+def sweep(suspicion: timedelta = SUSPICION) -> None:
+    """Note which replies may have been left behind, and end those of which that was noted so long ago."""
     is_out = Q(lease_until__lte=Now()) | Q(lease_until__gt=Now() + LONGEST_LEASE)
     running = Reply.objects.filter(is_out, status=Reply.Status.RUNNING)
-    left_behind = set(running.values_list("user", "id", "lease_until"))
-    for user_id, reply_id, _ in left_behind & suspected:
-        if interrupt(reply_id, user_id=user_id):
+    is_new = Q(suspected_at=None) | Q(suspected_at__gt=Now())  # or the clock was set back since
+    is_left = ExpressionWrapper(Q(suspected_at__lte=Now() - suspicion), output_field=BooleanField())
+    for user_id, reply_id, left in running.values_list("user", "id", is_left):
+        if not left:
+            running.filter(is_new, user=user_id, id=reply_id).update(suspected_at=Now())
+        elif interrupt(reply_id, user_id=user_id):
             log.warning("reply left behind by a dead process; interrupted", extra={"reply": str(reply_id)})
-    return left_behind - suspected
 
 
 async def startup() -> None:
@@ -71,11 +69,10 @@ async def drain() -> None:
 
 
 async def _keep() -> None:
-    earlier: deque[Leases] = deque([set()] * LOOKS, maxlen=LOOKS)
     while True:
+        pause = SWEEP_SECONDS
         try:
-            earlier.append(await in_database(sweep)(earlier[0]))
-            pause = SWEEP_SECONDS
+            await in_database(sweep)()
         except DatabaseError as error:
             log.warning("can't look for replies left behind yet", extra={"cause": str(error)})
             pause = AGAIN_SECONDS

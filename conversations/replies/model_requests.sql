@@ -3,7 +3,7 @@
 
 -- name: record
 WITH step AS (
-    UPDATE conversations_reply SET lease_until = now() + %(lease)s
+    UPDATE conversations_reply SET lease_until = now() + %(lease)s, suspected_at = NULL
     WHERE user_id = %(user)s AND id = %(reply)s AND status = 'running'
     RETURNING id
 ), snapshot AS (

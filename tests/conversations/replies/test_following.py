@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations import replies
 from conversations.models import Message, Reply, ReplyEvent
-from conversations.replies import closing, leases
+from conversations.replies import closing, events, leases
 from conversations.replies.follow import newest_reply
 from conversations.replies.journal import journal
 from conversations.runtime.db import connect, in_database
@@ -25,6 +25,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
+NO_TIME = timedelta()
 WORDS = [f"word{n} " for n in range(40)]
 
 
@@ -94,9 +95,10 @@ async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: 
 @pytest.mark.parametrize("lease_in", [timedelta(seconds=-1), timedelta(days=2)], ids=["run out", "clock was set back"])
 async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User, lease_in: timedelta) -> None:
     reply = await in_database(left_behind)(user, lease_in=lease_in)
-    suspected = await in_database(leases.sweep)(set())
-    assert suspected == {(user.pk, reply.id, reply.lease_until)}
-    assert await in_database(leases.sweep)(suspected) == set()
+    await in_database(leases.sweep)()
+    await in_database(leases.sweep)()
+    assert await Reply.objects.filter(id=reply.id, status="running", suspected_at__isnull=False).aexists()
+    await in_database(leases.sweep)(NO_TIME)
 
     reply = await Reply.objects.aget(id=reply.id)
     assert (reply.status, error_of(reply)["code"], error_of(reply)["details"]) == (
@@ -112,22 +114,26 @@ async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User,
         "reply.delta",
         "reply.interrupted",
     ]
-    assert await in_database(leases.sweep)(set()) == set()
+    before = await ReplyEvent.objects.acount()
+    await in_database(leases.sweep)(NO_TIME)
+    assert await ReplyEvent.objects.acount() == before
 
 
 async def test_a_living_process_keeps_its_reply(user: User) -> None:
     reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=30))
-    assert await in_database(leases.sweep)(set()) == set()
+    for _ in range(2):
+        await in_database(leases.sweep)(NO_TIME)
     assert (await Reply.objects.aget(id=reply.id)).status == "running"
 
 
 async def test_a_lease_that_is_renewed_after_it_ran_out_is_respected(user: User) -> None:
     """All leases run out while the database is away, or when the clock is set."""
     reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
-    suspected = await in_database(leases.sweep)(set())
-    await Reply.objects.filter(id=reply.id).aupdate(lease_until=timezone.now() - timedelta(milliseconds=1))
-    again = await in_database(leases.sweep)(suspected)
-    assert [reply_id for _, reply_id, _ in again] == [reply.id]
+    await in_database(leases.sweep)()
+    await Reply.objects.filter(id=reply.id).aupdate(owner=events.OWNER)
+    assert await in_database(events.beat)(users=[user.pk], replies=[reply.id], events=[]) == {reply.id: False}
+    await Reply.objects.filter(id=reply.id).aupdate(lease_until=timezone.now())
+    await in_database(leases.sweep)(NO_TIME)
     assert (await Reply.objects.aget(id=reply.id)).status == "running"
 
 
@@ -203,7 +209,8 @@ async def test_a_database_that_is_away_for_a_moment_loses_nothing(user: User, mo
 async def test_a_reader_of_the_log_outlives_a_database_that_breaks_off(user: User) -> None:
     """The reader's connection is really cut, by the server, while it waits for rows."""
     reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
-    await in_database(leases.sweep)(await in_database(leases.sweep)(set()))
+    for _ in range(2):
+        await in_database(leases.sweep)(NO_TIME)
     whole = await read_events(reply.id)
     with connect("of the test") as other:
         with other.transaction():
