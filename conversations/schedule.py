@@ -38,22 +38,25 @@ REST = timedelta(minutes=1)
 FILE_REST, LONGEST_FILE_REST = timedelta(seconds=3), timedelta(minutes=10)
 """After the first attempt to read a file that failed; after many of them."""
 MOST_AT_ONCE = 100
-MOST_WORKERS = 3
+MOST_WORKERS = 5
+"""After so many have ended in the middle of a task it is not tried again."""
 WAITING = [TaskResultStatus.READY, TaskResultStatus.RUNNING]
 
 SQL = read_statements(__file__)
 
 
-def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
+def sweep(*, at: datetime | None = None, since: datetime | None = None, puts_back: bool = True) -> int:
     """Put back what dead workers left, and enqueue what is due. Returns how many users got a task.
 
+    ``puts_back``: leases of workers that ran out show who died.
     Looked at are those who were active after ``since``, by default in the last hour, and those for whom something is wanted.
     """
     now = at or timezone.now()
     with transaction.atomic():
         if not _alone():
             return 0
-        _put_back(now)
+        if puts_back:
+            _put_back(now)
         users = _due(now, since or now - RECENTLY - IDLE)
         for user_id in users:
             consolidate_user.enqueue(user_id)

@@ -8,17 +8,20 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from tests.hosts import Host
 from tests.services import POSTGRES_15, free_port
 from tests.waiting import until
 
 PROGRAMS = Path(os.environ.get("OPENBOOK_TEST_POSTGRES15_BIN", POSTGRES_15))
 NOBODY: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
 """PostgreSQL does not run as root."""
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -38,17 +41,26 @@ class Node:
     """One of them."""
 
     folder: Path
+    host: Host | None = None
+    """One of a network of its own, or this one."""
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
 
     @property
+    def address(self) -> str:
+        return self.host.address if self.host else "127.0.0.1"
+
+    @property
     def place(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{self.address}:{self.port}"
 
     def start(self) -> None:
         command = [str(PROGRAMS / "postgres"), "-D", str(self.folder), "-p", str(self.port)]
+        options = NOBODY
+        if self.host:
+            command, options = [*self.host.prefix, *AS_NOBODY, *command, "-h", self.address], {}
         with self.folder.with_suffix(".log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, **NOBODY)
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, **options)
         until(self._answers)
 
     def kill(self) -> None:
@@ -68,7 +80,7 @@ class Node:
     def ask(self, statement: str, database: str = "openbook") -> list[tuple[Any, ...]]:
         """As the superuser, outside of a transaction."""
         with psycopg.connect(
-            host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True
+            host=self.address, port=self.port, user="postgres", dbname=database, autocommit=True
         ) as connection:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
@@ -112,7 +124,7 @@ class Pair:
     def rejoin(self) -> None:
         """The former primary, which does not run, follows the new one."""
         self.primary.ask("CHECKPOINT")  # or pg_rewind would not see that it was promoted
-        source = f"host=127.0.0.1 port={self.primary.port} user=postgres dbname=postgres"
+        source = f"host={self.primary.address} port={self.primary.port} user=postgres dbname=postgres"
         run("pg_rewind", "-D", str(self.standby.folder), f"--source-server={source}", "-R")
         self.standby.start()
         self.synchronise()
@@ -130,22 +142,27 @@ def run(name: str, *arguments: str) -> None:
 
 
 @contextmanager
-def replicated() -> Iterator[Pair]:
-    """With an empty database of the role ``openbook``; both are killed at the end."""
+def replicated(*hosts: Host) -> Iterator[Pair]:
+    """With an empty database of the role ``openbook``, each on a host of its own or both on this one; both are killed at the
+    end."""
     folder = Path(tempfile.mkdtemp(prefix="openbook-pair-"))
     if NOBODY:
         os.chown(folder, NOBODY["user"], NOBODY["group"])
-    first, second = Node(folder / "first"), Node(folder / "second")
+    first, second = (Node(folder / name, host) for name, host in zip_longest(("first", "second"), hosts))
     pair = Pair(first, second, primary=first, standby=second)
     try:
         initdb = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]
         run("initdb", "-D", str(first.folder), *initdb)
         with (first.folder / "postgresql.conf").open("a") as settings:
             settings.writelines(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
+        with (first.folder / "pg_hba.conf").open("a") as rules:
+            rules.writelines(
+                f"host {whose} all {host.address}/24 trust\n" for host in hosts for whose in ("all", "replication")
+            )
         first.start()
         first.ask("CREATE ROLE openbook LOGIN", "postgres")
         first.ask("CREATE DATABASE openbook OWNER openbook", "postgres")
-        source = ["-h", "127.0.0.1", "-p", str(first.port), "-U", "postgres"]
+        source = ["-h", first.address, "-p", str(first.port), "-U", "postgres"]
         run("pg_basebackup", "-D", str(second.folder), *source, "-R", "-X", "stream", "-c", "fast", "--no-sync")
         second.start()
         pair.synchronise()

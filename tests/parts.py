@@ -90,19 +90,23 @@ class Part:
 
 
 def listens(port: int) -> Callable[[int], bool]:
+    return listens_at("127.0.0.1", port)
+
+
+def listens_at(address: str, port: int) -> Callable[[int], bool]:
     def ready(pid: int) -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+        with suppress(OSError), socket.create_connection((address, port), timeout=5):
             return True
         return False
 
     return ready
 
 
-def serves(port: int) -> Callable[[int], bool]:
+def serves(port: int, address: str = "127.0.0.1") -> Callable[[int], bool]:
     """A server also listens for a moment at its beginning, to see whether it can."""
 
     def ready(pid: int) -> bool:
-        with suppress(OSError, HTTPException), closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        with suppress(OSError, HTTPException), closing(HTTPConnection(address, port, timeout=5)) as connection:
             connection.request("GET", "/health/", headers={"Host": "127.0.0.1"})
             return connection.getresponse().status > 0
         return False

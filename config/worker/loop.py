@@ -30,6 +30,8 @@ log = logging.getLogger("openbook.worker")
 
 EVERY_QUEUE = "*"
 SWEEP_SECONDS = 3.0
+SOON_SECONDS = 0.5
+"""Between two, while it is not known who else lives."""
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
 RESTORE_SECONDS = 3.0
@@ -75,8 +77,9 @@ class WorkerLife:
         now = time.monotonic()
         if now - self.swept_at >= SWEEP_SECONDS:
             whole = now - self.whole_at >= WHOLE_SWEEP_SECONDS
-            found = schedule.sweep(since=EVER if whole else None)
-            self.swept_at = now
+            puts_back = self.lease.others_live()
+            found = schedule.sweep(since=EVER if whole else None, puts_back=puts_back)
+            self.swept_at = now if puts_back else now - SWEEP_SECONDS + SOON_SECONDS
             if whole and found < schedule.MOST_AT_ONCE:
                 self.whole_at = now
         worker = OneTask(self.name, self.queue)

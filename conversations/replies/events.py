@@ -31,7 +31,7 @@ from conversations.wire.events import (
 
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
-LEASE = timedelta(seconds=8)
+LEASE = timedelta(seconds=6)
 LONGEST_LEASE = timedelta(minutes=1)
 """One that lasts longer was given before the clock was set back: whoever lives has renewed it since."""
 BEAT = read_statements(__file__)["beat"]

@@ -1,7 +1,7 @@
 """What one process at a time may do, in the whole installation: a row of the database says who does it, and until when.
 
 No lock of a database session: behind a pooler such as PgBouncer the statements of one connection run in many. The process
-renews its leases every other second on a connection of its own; those of a process that was killed run out.
+renews its leases every second on a connection of its own; those of a process that was killed run out.
 """
 
 import logging
@@ -27,7 +27,7 @@ log = logging.getLogger("openbook.leases")
 
 LEASE = timedelta(seconds=8)
 MARGIN = timedelta(seconds=2)
-BEAT_SECONDS = 2.0
+BEAT_SECONDS = 1.0
 LOOK_SECONDS = 0.2
 
 SQL = read_statements(__file__)
@@ -44,6 +44,14 @@ class Lease:
     name: str
     lost: threading.Event = field(default_factory=threading.Event)
     holder: uuid.UUID = field(default_factory=uuid.uuid4)
+    renewed_at: float = field(default_factory=time.monotonic)
+    unbroken_since: float = field(default_factory=time.monotonic)
+    """When it was taken, or taken again after it had run out or the database had lost it."""
+
+    def others_live(self) -> bool:
+        """Whether leases that ran out are of processes that ended. Else all may have, with the database away, and whoever
+        lives is to renew its own."""
+        return time.monotonic() - self.unbroken_since > 1.5 * BEAT_SECONDS
 
     def check(self) -> None:
         if self.lost.is_set():
@@ -102,7 +110,12 @@ class _Keeper:
 
     def _renew(self, lease: Lease) -> None:
         """A crash of the database empties the table: what nobody has taken meanwhile is taken again."""
-        if not (self._execute("renew", lease) or self._taken(lease)):
+        now, renewed = time.monotonic(), bool(self._execute("renew", lease))
+        if renewed or self._taken(lease):
+            if not renewed or now - lease.renewed_at > LEASE.total_seconds():
+                lease.unbroken_since = now
+            lease.renewed_at = now
+        else:
             log.warning("lease lost", extra={"lease": lease.name})
             self._leases.discard(lease)
             lease.lost.set()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import psycopg
 from django.db import connection
@@ -44,6 +45,7 @@ UNION ALL
  WHERE user_id = %(user)s ORDER BY ended_at DESC LIMIT 1)
 """
 LIMIT = "raw prepared binary statement"
+OWN = "the statement of a context, as raw"
 
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -62,12 +64,13 @@ def main(url: str, threads: Mapping[int, Thread]) -> None:
         candidates: dict[tuple[str, int], Callable[[], object]] = {}
         for length, thread in threads.items():
             candidates[LIMIT, length] = raw_reader(raw, thread)
+            candidates[OWN, length] = own_statement(raw, thread)
             candidates |= {(name, length): partial(way, thread) for name, way in ways.items()}
         taken = side_by_side(candidates)
     for length in threads:
-        values = {name: taken[name, length] for name in [LIMIT, *ways]}
+        values = {name: taken[name, length] for name in [LIMIT, OWN, *ways]}
         table(f"the context of a thread of {length:,} turns", values, limit=LIMIT)
-    flat({name: {length: p50_p95(taken[name, length])[0] for length in threads} for name in [LIMIT, *ways]})
+    flat({name: {length: p50_p95(taken[name, length])[0] for length in threads} for name in [LIMIT, OWN, *ways]})
 
 
 def flat(p50: Mapping[str, Mapping[int, float]]) -> None:
@@ -112,6 +115,20 @@ def raw_reader(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
         "day": NOW.date(),
     }
     return lambda: raw.execute(RAW, values, prepare=True, binary=True).fetchall()
+
+
+def own_statement(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
+    """What a context reads, which is more: files, artifacts that were made, what is switched off."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(execute: Callable[..., Any], statement: str, values: Any, *rest: Any) -> Any:
+        asked.append((statement, values))
+        return execute(statement, values, *rest)
+
+    with connection.execute_wrapper(note):
+        build_read_only(thread)
+    [(statement, values)] = asked
+    return lambda: raw.execute(statement, values, prepare=True, binary=True).fetchall()
 
 
 def read_turns(thread: Thread) -> Sequence[Turn]:

@@ -118,10 +118,10 @@ def test_workers_that_sweep_at_once_enqueue_a_user_once() -> None:
 
 def test_a_task_that_ends_one_worker_after_the_other_has_failed(user: User) -> None:
     schedule.consolidate_now([user.pk])
-    DBTaskResult.objects.update(status=TaskResultStatus.RUNNING, worker_ids=["one", "two", "three"])
+    DBTaskResult.objects.update(status=TaskResultStatus.RUNNING, worker_ids=["one", "two", "three", "four", "five"])
     schedule.sweep(at=NOW)
     assert tasks_of(user) == [TaskResultStatus.FAILED]
-    assert Consolidation.objects.get().error == "3 workers ended in the middle of it"
+    assert Consolidation.objects.get().error == "5 workers ended in the middle of it"
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from config.worker import loop
 from conversations import schedule
 from conversations.keep import runs
 from conversations.models import Lease
+from conversations.runtime import leases
 from memory.models import ThreadSummary
 from memory.tasks import consolidate_user
 from tests.conversations.factories import make_thread
@@ -92,7 +93,10 @@ def test_what_a_killed_worker_was_doing_is_done_by_another_and_once(
     with loop.life() as life:
         while life.step():
             pass
-    assert consolidations() == [("SUCCESSFUL", life.name)]
+        if killed is not killed_before_the_claim:
+            assert [status for status, _ in consolidations()] == ["RUNNING"]  # all leases may have been lost
+        life.lease.unbroken_since -= 2 * leases.BEAT_SECONDS
+        until(lambda: not life.step() and consolidations() == [("SUCCESSFUL", life.name)])
     assert list(ThreadSummary.objects.values_list("first_position", "last_position")) == [(1, 2)]
 
 

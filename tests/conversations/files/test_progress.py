@@ -232,7 +232,7 @@ def waiting(file: File) -> list[str]:
 def test_a_file_at_which_workers_die_again_and_again_is_given_up() -> None:
     file = markdown()
     read_file.enqueue(str(file.id))
-    DBTaskResult.objects.update(status=TaskResultStatus.RUNNING, worker_ids=["a", "b", "c"])
+    DBTaskResult.objects.update(status=TaskResultStatus.RUNNING, worker_ids=[*"abcde"])
     schedule.sweep(at=timezone.now() + timedelta(seconds=1))
     file.refresh_from_db()
     assert (file.state, error_of(file)["code"], waiting(file)) == ("failed", "failed", [TaskResultStatus.FAILED])
