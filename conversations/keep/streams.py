@@ -14,7 +14,9 @@ from conversations.keep.manifest import BackupError, StoredFile
 PIECE = 2**18
 GZIP = 31
 """For zlib: gzip's own frame, so that `zcat` reads what is not encrypted."""
-LEVEL = 3
+LEVEL = 1
+WRITTEN_AT_ONCE = 2**24
+"""Bytes after which the disk takes what was written: a flood at the end would keep those waiting who commit meanwhile."""
 
 
 class Pace:
@@ -41,7 +43,7 @@ class Target:
         self._compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP) if compressed else None
         self._sealer = sealing.Sealer(key) if key else None
         self._digest = hashlib.sha256()
-        self._bytes = 0
+        self._bytes = self._unwritten = 0
         full = folder / path
         full.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = os.fdopen(os.open(full, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
@@ -74,6 +76,11 @@ class Target:
         self._file.write(content)
         self._digest.update(content)
         self._bytes += len(content)
+        self._unwritten += len(content)
+        if self._unwritten >= WRITTEN_AT_ONCE:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._unwritten = 0
 
 
 @contextmanager

@@ -54,9 +54,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rate",
             type=float,
-            default=30,
+            default=20,
             metavar="MB",
-            help="read at most so much a second; 0: no limit (default: 30)",
+            help="read at most so much a second; 0: no limit (default: 20)",
         )
         parser.add_argument("--primary", action="store_true", help="read from the primary though there is a replica")
         parser.add_argument(
