@@ -63,7 +63,9 @@ class ArtifactList(APIView):
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
         whole = CONTENT.read(request, default=True)
-        artifacts = Artifact.objects.filter(thread=thread, deleted_at__isnull=not self.deleted.read(request))
+        artifacts = Artifact.objects.filter(
+            user=thread.user_id, thread=thread, deleted_at__isnull=not self.deleted.read(request)
+        )
         if kind := self.kind.read(request):
             artifacts = artifacts.filter(kind=kind)
         rows = artifact_rows(artifacts, whole=whole)
@@ -161,7 +163,7 @@ def _artifact(request: Request, artifact_id: str) -> Artifact:
 
 def _whole(artifact: Artifact) -> ArtifactAnswer:
     """As it is stored by now."""
-    row = artifact_rows(Artifact.objects.filter(id=artifact.id), whole=True).first()
+    row = artifact_rows(Artifact.objects.filter(user=artifact.user_id, id=artifact.id), whole=True).first()
     if row is None:
         raise ArtifactNotFound
     return artifact_object(row, whole=True)

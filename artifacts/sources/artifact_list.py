@@ -32,14 +32,15 @@ class ArtifactListSource(Source[tuple[tuple[str, str], ...]]):
     statement = """
 SELECT json_agg(json_build_array(id, title, kind, version))
 FROM (
-    SELECT id, title, kind, version FROM artifacts_artifact WHERE thread_id = %(thread)s AND deleted_at IS NULL
+    SELECT id, title, kind, version FROM artifacts_artifact
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND deleted_at IS NULL
     ORDER BY created_at DESC, id LIMIT 20
 ) AS newest"""
     statement_then = """
 SELECT json_agg(json_build_array(id, title, kind, version))
 FROM (
     SELECT id, title, kind, version FROM artifacts_artifact
-    WHERE thread_id = %(thread)s AND created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)
     ORDER BY created_at DESC, id LIMIT 20
 ) AS newest"""
     comes_from = ("the artifacts of then, by their titles of today", True)

@@ -13,7 +13,7 @@ from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     artifact = artifact_named(call, input["artifact"])
     number = input.get("version", artifact.version)
-    version = ArtifactVersion.objects.filter(artifact=artifact, number=number).first()
+    version = ArtifactVersion.objects.filter(user=call.user_id, artifact=artifact, number=number).first()
     if version is None:
         raise ToolError(f"“{artifact.title}” has versions 1 to {artifact.version}, no version {number}.")
     head = f"“{artifact.title}” ({artifact.kind}), version {number} of {artifact.version}:"
@@ -22,7 +22,7 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
 
 def artifact_named(call: ToolContext, named: str) -> Artifact:
     """By its id, else by its title. Raises ``ToolError``."""
-    mine = Artifact.objects.filter(thread_id=call.thread_id, deleted_at=None)
+    mine = Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None)
     try:
         artifact = mine.filter(id=uuid.UUID(named)).first()
     except ValueError:

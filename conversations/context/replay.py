@@ -322,7 +322,9 @@ def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
         (_said_sections(after)[len(_said_sections(before)) :], _stayed(before, after))
         for before, after in pairwise(requests)
     ]
-    texts, _ = snapshots.texts_named(requests[0].thread_id, [part.sha256 for new, _ in steps for part in new])
+    texts, _ = snapshots.texts_named(
+        requests[0].user_id, requests[0].thread_id, [part.sha256 for new, _ in steps for part in new]
+    )
     return [
         RecordedRound(done=[said_section(part.name, texts[part.sha256]) for part in new], stayed=stayed)
         for new, stayed in steps

@@ -280,14 +280,14 @@ def standing_items_of(snapshot: ContextSnapshot, material: Material) -> list[dic
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
-    messages = Message.objects.filter(sent_places(snapshot), thread_id=snapshot.thread_id)
+    messages = Message.objects.filter(sent_places(snapshot), user=snapshot.user_id, thread=snapshot.thread_id)
     return material_from(snapshot, messages.order_by("position"))
 
 
 def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Material:
     """``material_of`` with the turns that were sent at hand, as they are stored, oldest first."""
     messages = list(messages)
-    texts, gone = texts_named(snapshot.thread_id, list(digests_of(snapshot)))
+    texts, gone = texts_named(snapshot.user_id, snapshot.thread_id, list(digests_of(snapshot)))
     turns = [(message.position, message.forgotten_at) for message in messages]
     # A turn that was forgotten before was sent as it is now, and a text may have been said again since it was forgotten.
     forgotten = {part: at for part, at in [*gone, *turns] if at and at > snapshot.created_at}
@@ -388,12 +388,15 @@ def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:
 
 
 def texts_named(
-    thread_id: uuid.UUID, digests: Iterable[str]
+    user_id: int, thread_id: uuid.UUID, digests: Iterable[str]
 ) -> tuple[dict[str, str], list[tuple[str | int, datetime | None]]]:
     """The texts of these digests, and when those of them were forgotten that were."""
     named = {bytes.fromhex(digest): digest for digest in digests}
     forgotten = {digest_once_forgotten(digest): name for digest, name in named.items()}
-    blocks = ContextBlock.objects.filter(Q(thread_id=thread_id) | Q(thread_id=None), sha256__in=[*named, *forgotten])
+    blocks = ContextBlock.objects.filter(user=user_id, thread=thread_id, sha256__in=[*named, *forgotten])
+    blocks = blocks.union(
+        ContextBlock.objects.filter(user=None, thread=None, sha256__in=[*named, *forgotten]), all=True
+    )
     blocks_by_digest = {bytes(block.sha256): block for block in blocks}
     texts = {name: blocks_by_digest[digest].text for digest, name in named.items() if digest in blocks_by_digest}
     return texts, [

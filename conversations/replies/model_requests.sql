@@ -9,7 +9,7 @@ WITH step AS (
 ), snapshot AS (
     INSERT INTO conversations_contextsnapshot
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_contextsnapshot, %(snapshots)s) AS new
-    ON CONFLICT (id) DO NOTHING
+    ON CONFLICT DO NOTHING
 ), ended AS (
     UPDATE conversations_contextsnapshot AS earlier
     SET status = %(status)s, stop_reason = new.stop_reason, usage = new.usage, error = new.error, ended_at = %(now)s,

@@ -79,7 +79,7 @@ def open_turn(
         cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id, thread_model)
         if cursor.duplicate:
             message = Message.objects.get(id=cursor.duplicate)
-            reply = Reply.objects.filter(thread=cursor.thread, user_message=message).latest("created_at")
+            reply = Reply.objects.filter(user=user, thread=cursor.thread, user_message=message).latest("created_at")
             return OpenedReply(thread=cursor.thread, message=message, reply=reply, saved=None, repeated=True)
         if not _is_free(cursor):
             return None
@@ -108,7 +108,7 @@ def open_retry(
 ) -> OpenedReply:
     """Another reply for the same user turn, or another attempt to go on with one. ``model`` is asked in place of the
     assistant's. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``, ``ModelNotOffered``."""
-    before = threads.reply_of(user, reply_id)
+    before = _with_its_thread(user, reply_id)
     options = retries.after(before, options, model)
     if before.user_message_id is None:
         return open_preset(
@@ -124,12 +124,18 @@ def open_continuation(
     *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
-    before = threads.reply_of(user, reply_id)
+    before = _with_its_thread(user, reply_id)
     turn = Message.objects.filter(user=user, reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
     if turn is None or before.user_message_id is None:
         raise CannotContinue
     options = retries.after(before, options)
     return _open_again(user, before, options, token, turn, lambda cursor: cursor.before == turn.id, CannotContinue)
+
+
+def _with_its_thread(user: User, reply_id: uuid.UUID | str) -> Reply:
+    reply = threads.reply_of(user, reply_id)
+    reply.thread = threads.get(user, reply.thread_id)
+    return reply
 
 
 def _open_again(
@@ -153,7 +159,7 @@ def _open_again(
             return None
         if not is_newest(cursor):
             raise refusal
-        message, session = Message.objects.get(id=question), session_of(cursor.thread)
+        message, session = Message.objects.get(user=user, id=question), session_of(cursor.thread)
         context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=options)
         asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
         opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)

@@ -60,7 +60,7 @@ def artifact_note(artifact: Artifact) -> ArtifactNote:
 
 def artifact_rows(artifacts: QuerySet[Artifact], *, whole: bool = False) -> QuerySet[Any]:
     """Artifacts with what their newest version says of itself, as ``artifact_object`` reads it."""
-    newest = FilteredRelation("versions", condition=Q(versions__number=F("version")))
+    newest = FilteredRelation("versions", condition=Q(versions__number=F("version"), versions__user=F("user")))
     content = {"content": F("newest__content")} if whole else {}
     return artifacts.annotate(newest=newest).annotate(
         **content,
@@ -79,7 +79,7 @@ def artifact_object(row: Any, *, whole: bool = False) -> ArtifactAnswer:
 
 def version_rows(versions: QuerySet[ArtifactVersion], *, whole: bool = False) -> QuerySet[Any]:
     """Versions with the turn that made them, as ``version_object`` reads them."""
-    rows = versions.select_related("artifact").defer(*([] if whole else ["content"]))
+    rows = versions.filter(artifact__user=F("user")).select_related("artifact").defer(*([] if whole else ["content"]))
     return rows.annotate(maker=_maker("message_id", "reply_id"))
 
 
@@ -101,6 +101,9 @@ def version_object(row: Any, *, whole: bool = False) -> VersionAnswer:
 def _maker(message: str, reply: str) -> Subquery:
     """The turn that made a version. One that was saved in the middle of a reply names only the reply, which names the turn."""
     turns = Message.objects.filter(
-        Q(id=OuterRef(message)) | Q(reply=OuterRef(reply)), thread=OuterRef("thread"), is_active=True
+        Q(id=OuterRef(message)) | Q(reply=OuterRef(reply)),
+        user=OuterRef("user"),
+        thread=OuterRef("thread"),
+        is_active=True,
     )
     return Subquery(turns.values("id")[:1])
