@@ -1,5 +1,5 @@
--- A further request, and how the one before it ended. Nothing is done twice where it is repeated. The reply is written to as well, so that an end that is being stored meanwhile looks again and ends this
--- request too.
+-- A further request, and how the one before it ended. Nothing is done twice where it is repeated. The reply is written to as
+-- well, so that an end that is being stored meanwhile looks again and ends this request too.
 
 -- name: record
 WITH step AS (
