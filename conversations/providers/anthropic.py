@@ -9,14 +9,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import anthropic
-from anthropic import (
-    AsyncAnthropic,
-    AsyncAnthropicBedrock,
-    AsyncAnthropicVertex,
-    AsyncStream,
-    DefaultAsyncHttpxClient,
-    Timeout,
-)
+from anthropic import AsyncAnthropic, AsyncAnthropicBedrock, AsyncAnthropicVertex, AsyncStream, Timeout
 
 from conversations.models.connections import Kind
 from conversations.providers import model_catalog
@@ -26,7 +19,7 @@ from conversations.providers.claude import default_model
 from conversations.providers.deadline import Deadline
 from conversations.providers.endpoints import Endpoint, EndpointReader, anthropic_from_settings
 from conversations.providers.errors import code_for_status, code_for_type, provider_error
-from conversations.providers.http_client import client_options, connection_code
+from conversations.providers.http_client import connection_code, open_http_client
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, requested_wait
 from conversations.providers.message_stream import MessageAccumulator, Progress, ToolCalls, called_ids
 from conversations.providers.model_catalog import LARGE, Sizes
@@ -145,13 +138,13 @@ class AnthropicProvider(HttpProvider[Client]):
 def client_values(endpoint: Endpoint) -> dict[str, Any]:
     """What each of the SDK's clients is made with, beside its credentials. Raises ``ProviderError``."""
     return {
-        "base_url": endpoint.base_url or None,
+        "base_url": endpoint.base_url,
         "default_headers": endpoint.headers,
         "max_retries": 0,
         # Reading is watched by content, as pings defeat a read timeout.
         "timeout": Timeout(None, connect=endpoint.connect_seconds),
         "open_telemetry": False,
-        "http_client": DefaultAsyncHttpxClient(**client_options(endpoint)),
+        "http_client": open_http_client(endpoint),
     }
 
 

@@ -18,7 +18,7 @@ from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlac
 from conversations.providers import model_catalog
 from conversations.providers.base import Provider, ProviderError
 from conversations.providers.clouds import CLOUDS
-from conversations.providers.endpoints import OPENAI_URL, Endpoint, EndpointReader
+from conversations.providers.endpoints import ANTHROPIC_URL, OPENAI_URL, Endpoint, EndpointReader
 from conversations.runtime.encryption import NotDecryptable
 
 KEEP_SECONDS = 5.0
@@ -29,7 +29,7 @@ CLASSES: dict[str, str] = {
     Kind.BEDROCK: "conversations.providers.cloud_providers.BedrockProvider",
 }
 """By dotted name, because importing an SDK takes seconds."""
-ADDRESSES: dict[str, str] = {Kind.ANTHROPIC: "https://api.anthropic.com", Kind.OPENAI: OPENAI_URL}
+ADDRESSES: dict[str, str] = {Kind.ANTHROPIC: ANTHROPIC_URL, Kind.OPENAI: OPENAI_URL}
 """Where a connection without an address leads: the maker's own. Said, or the SDK would take it from the environment. Those of
 clouds are found by their region."""
 

@@ -9,6 +9,7 @@ from conversations.providers.base import ProviderError
 from conversations.providers.clouds import CLOUDS
 from conversations.providers.inner_networks import Network
 
+ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
 LEAST_SECRET_CHARS = 8
 """A shorter value of a header is no secret, and taking it out of a text would garble the text."""
@@ -18,8 +19,8 @@ LEAST_SECRET_CHARS = 8
 class Endpoint:
     """One service that models are asked of. The key is in no representation of it, so that it gets into no log.
 
-    ``base_url`` is empty for the SDK's own default, ``proxy`` for none. ``connect_seconds`` is for the connection alone:
-    how long an answer may take is watched by what it says. ``key_name`` is what whoever runs this Openbook knows the key by.
+    ``proxy`` is empty for none. ``connect_seconds`` is for looking up the name, and for the connection: how long an
+    answer may take is watched by what it says. ``key_name`` is what whoever runs this Openbook knows the key by.
     ``region`` and ``project`` are places of a cloud.
     ``server`` names a row of ``dialects.toml`` where the address doesn't tell what kind of server it is.
     ``networks`` are the inner networks that it may lead into; ``None`` for any, as the operator's own settings may.
@@ -59,7 +60,11 @@ EndpointReader = Callable[[], Endpoint]
 
 
 def anthropic_from_settings() -> Endpoint:
-    return Endpoint(base_url=settings.ANTHROPIC_BASE_URL, key=settings.ANTHROPIC_API_KEY, key_name="ANTHROPIC_API_KEY")
+    return Endpoint(
+        base_url=settings.ANTHROPIC_BASE_URL or ANTHROPIC_URL,
+        key=settings.ANTHROPIC_API_KEY,
+        key_name="ANTHROPIC_API_KEY",
+    )
 
 
 def bedrock_from_settings() -> Endpoint:

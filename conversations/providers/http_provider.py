@@ -12,6 +12,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import httpx2
+from aiohttp import ClientError
 
 from conversations.providers import usable_key
 from conversations.providers.base import Payload, Provider, ProviderError, ProviderEvent
@@ -25,7 +26,7 @@ BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
 COUNT_SECONDS = 30.0
 """How long a service may take to count the tokens of a text."""
-HTTP_FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError, StreamError)
+HTTP_FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ClientError, ValueError, RecursionError, StreamError)
 """What a call can raise beside the errors of its SDK: broken JSON or UTF-8 is a ValueError, or too deep."""
 
 
@@ -142,7 +143,7 @@ class HttpProvider[C: Client](Provider):
                 )
             case httpx2.InvalidURL():
                 return provider_error("unreachable")
-            case httpx2.HTTPError():
+            case httpx2.HTTPError() | ClientError():
                 return provider_error("cut_off")
             case UnicodeEncodeError():  # a lone surrogate in the request
                 return provider_error("invalid_request")

@@ -6,13 +6,14 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
+from anthropic import AsyncAnthropic, Timeout
 from django.conf import settings
 
 from conversations.providers.anthropic import AnthropicProvider, Client
 from conversations.providers.base import Payload, ProviderError, ProviderEvent
 from conversations.providers.endpoints import Endpoint
 from conversations.providers.errors import provider_error
+from conversations.providers.http_client import open_http_client
 from conversations.providers.local_model import PROVIDER, obstacle_to_start, served_model
 from conversations.runtime import local_engine
 
@@ -41,7 +42,7 @@ class LocalProvider(AnthropicProvider):
             max_retries=0,
             timeout=Timeout(None, connect=endpoint.connect_seconds),
             open_telemetry=False,
-            http_client=DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
+            http_client=open_http_client(endpoint, trust_env=False),
         )
 
     def default_model(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import openai
 from django.conf import settings
-from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, Timeout
+from openai import AsyncOpenAI, AsyncStream, Timeout
 
 from conversations.providers import model_catalog, refusals
 from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, TokenCounter, UsageSoFar
@@ -28,7 +28,7 @@ from conversations.providers.deadline import Deadline
 from conversations.providers.dialects import CountCall, Dialect, count_call_at, dialect_at, is_cloud
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
 from conversations.providers.errors import StreamError, provider_error
-from conversations.providers.http_client import client_options, connection_code
+from conversations.providers.http_client import connection_code, open_http_client
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait
 from conversations.providers.inline_thoughts import InlineThoughts
 from conversations.providers.known_prices import known_window
@@ -174,7 +174,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             **client_values(endpoint),
             # Reading is watched by content, as signs of life defeat a read timeout.
             timeout=Timeout(None, connect=endpoint.connect_seconds),
-            http_client=DefaultAsyncHttpxClient(**client_options(endpoint)),
+            http_client=open_http_client(endpoint),
         )
         if endpoint.networks is not None:
             # Without what the environment says of the operator's own account.

@@ -181,8 +181,9 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
     def getaddrinfo(host: Any, port: Any, *args: Any, **kwargs: Any) -> Lookup:
         asked.append(host.decode() if isinstance(host, bytes) else host)
         address = left.pop(0) if len(left) > 1 else left[0]
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        return [(family, socket.SOCK_STREAM, 6, "", (address, port))]
+        if ":" in address:
+            return [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", (address, port, 0, 0))]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return asked
