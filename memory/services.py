@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from conversations.errors import MemoryNotFound, TopicNotFound
 from conversations.models import Message, Thread
@@ -27,7 +27,7 @@ def memories_of(user: User, *, ended: bool = False, words: str = "", thread: Thr
     if not ended:
         memories = memories.filter(ended_at=None)
     if thread:
-        turns = Message.objects.filter(thread=thread).values("id")
+        turns = Message.objects.filter(user=user, thread=thread).values("id")
         memories = memories.filter(Q(tags__contains=[thread_tag(thread.id)]) | Q(sources__overlap=turns))
     for word in words.split()[:MOST_WORDS]:
         memories = memories.filter(content__icontains=word)
@@ -43,15 +43,25 @@ def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:
 
 def topics_of(user: User, *, resolved: bool = False) -> QuerySet[Topic]:
     """The open ones, or those that are resolved instead, newest first."""
-    topics = Topic.objects.filter(user=user, resolved_at__isnull=not resolved)
-    return topics.select_related("thread").order_by("-opened_at", "-id")
+    return _topics(user).filter(resolved_at__isnull=not resolved).order_by("-opened_at", "-id")
 
 
 def topic_of(user: User, topic_id: str | uuid.UUID) -> Topic:
-    of_the_user = Topic.objects.select_related("thread").filter(user=user)
-    topic = of_the_user.filter(id=identifier(topic_id, TopicNotFound)).first()
+    topic = _topics(user).filter(id=identifier(topic_id, TopicNotFound)).first()
     if topic is None:
         raise TopicNotFound
+    return topic
+
+
+def _topics(user: User) -> QuerySet[Topic]:
+    """With their threads, of which there may be none."""
+    return Topic.objects.filter(user=user).prefetch_related(Prefetch("thread", Thread.objects.filter(user=user)))
+
+
+def resolve(topic: Topic, *, at: datetime | None) -> Topic:
+    """Since when it is done; ``None``: it is open again."""
+    topic.resolved_at = at
+    Topic.objects.filter(user=topic.user_id, id=topic.id).update(resolved_at=at)
     return topic
 
 
@@ -78,15 +88,17 @@ def zone_names() -> frozenset[str]:
 def sources_of(user: User, rows: Iterable[Memory | Topic]) -> dict[uuid.UUID, Message]:
     """Those turns that rows name as their sources which are still there to be read, without their texts."""
     ids = {source for row in rows for source in row.sources}
-    readable = Message.objects.filter(thread__user=user, is_active=True).exclude(status=Message.Status.FORGOTTEN)
-    messages = readable.filter(id__in=ids).select_related("thread")
+    mine = Message.objects.filter(user=user, thread__user=user)
+    messages = mine.filter(is_active=True).exclude(status=Message.Status.FORGOTTEN)
+    messages = messages.filter(id__in=ids).select_related("thread")
     wanted = ("id", "thread_id", "position", "role", "created_at", "thread__title")
     return {turn.id: turn for turn in messages.only(*wanted)}
 
 
-def threads_of_days(days: Sequence[DailySummary]) -> dict[uuid.UUID, Thread]:
+def threads_of_days(user: User, days: Sequence[DailySummary]) -> dict[uuid.UUID, Thread]:
     """The threads that the summaries of days tell of, by the ids of their parts."""
-    parts = ThreadSummary.objects.filter(id__in={part for day in days for part in day.parts})
+    told = {part for day in days for part in day.parts}
+    parts = ThreadSummary.objects.filter(user=user, thread__user=user, id__in=told)
     return {part.id: part.thread for part in parts.select_related("thread")}
 
 
@@ -111,7 +123,8 @@ def remember(
 def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
     """The memory as it is then. Words that were found in a conversation stay, as replaced: else they would be found anew."""
     with transaction.atomic():
-        held = Memory.objects.select_for_update().filter(id=memory.id).first()
+        mine = Memory.objects.filter(user=memory.user_id, id=memory.id)
+        held = mine.select_for_update().first()
         if held is None:
             raise MemoryNotFound
         if held.sources and changes.get("content", held.content) != held.content:
@@ -129,7 +142,7 @@ def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
         for name, value in changes.items():
             setattr(held, name, value)
         if changes:
-            held.save(update_fields=[*changes])
+            mine.update(**changes)
     return held
 
 

@@ -19,7 +19,7 @@ def addresses_of(user: User, accesses: Sequence[ContentAccess]) -> dict[uuid.UUI
     threads = {access.thread_id for access in accesses if access.thread_id}
     kept = set(Thread.objects.filter(user=user, id__in=threads).values_list("id", flat=True))
     seen = [access.object_id for access in accesses if access.what == Message._meta.verbose_name]
-    turns = Message.objects.filter(id__in=seen, thread__in=kept, is_active=True)
+    turns = Message.objects.filter(user=user, id__in=seen, thread__in=kept, is_active=True)
     places = {str(id): f"#turn-{position}" for id, position in turns.values_list("id", "position")}
     return {
         access.id: f"/threads/{access.thread_id}/{places.get(access.object_id, '')}"

@@ -74,12 +74,12 @@ def what_goes(user: User) -> dict[str, int]:
     threads = Thread.objects.filter(user=user)
     return {
         "conversations": threads.count(),
-        "messages": Message.objects.filter(thread__in=threads).count(),
-        "artifacts": Artifact.objects.filter(thread__in=threads).count(),
+        "messages": Message.objects.filter(user=user, thread__in=threads).count(),
+        "artifacts": Artifact.objects.filter(user=user, thread__in=threads).count(),
         "files": File.objects.filter(user=user).count(),
         "notes": Memory.objects.filter(user=user).count(),
         "days and topics": DailySummary.objects.filter(user=user).count() + Topic.objects.filter(user=user).count(),
-        "records of what a model was given": ContextSnapshot.objects.filter(thread__in=threads).count(),
+        "records of what a model was given": ContextSnapshot.objects.filter(user=user, thread__in=threads).count(),
         "access tokens": ApiToken.objects.filter(user=user).count(),
     }
 

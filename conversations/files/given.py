@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.db.models import Prefetch
+
 from conversations.context.file_account import answer, given_parts
 from conversations.context.file_excerpts import write_ranges
 from conversations.context.snapshot_shapes import FileLeftOutAnswer
@@ -41,14 +43,18 @@ class FileInReply:
 
 def in_replies(file: File) -> list[FileInReply]:
     """The replies of the file's thread that the chat shows, newest first, by the last request of each."""
+    said = Message.objects.filter(user=file.user_id)
     turns = list(
-        Message.objects.filter(thread=file.thread_id, role=Message.Role.ASSISTANT, is_active=True, reply__isnull=False)
-        .select_related("parent")
-        .only("id", "position", "created_at", "reply_id", "parent__text", "parent__role")
+        said.filter(thread=file.thread_id, role=Message.Role.ASSISTANT, is_active=True, reply__isnull=False)
+        .only("id", "position", "created_at", "reply_id", "parent_id")
+        .prefetch_related(Prefetch("parent", said.only("id", "text", "role")))
         .order_by("-position")[:MOST]
     )
     recorded = ContextSnapshot.objects.filter(
-        reply__in=[turn.reply_id for turn in turns], purpose=ContextSnapshot.Purpose.REPLY, files__isnull=False
+        user=file.user_id,
+        reply__in=[turn.reply_id for turn in turns],
+        purpose=ContextSnapshot.Purpose.REPLY,
+        files__isnull=False,
     )
     requests = {request.reply_id: request for request in recorded.only("id", "reply_id", "files").order_by("round")}
     names = [PartName(*row) for row in store.parts_of(file).values_list("number", "page", "label")] if requests else []

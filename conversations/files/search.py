@@ -31,7 +31,7 @@ class FileMatch:
 
 def parts_with(user: User, wanted: Sequence[Sought]) -> QuerySet[FilePart]:
     """Parts that hold all of the words, of files that are in a thread."""
-    parts = FilePart.objects.filter(file__user=user, file__thread__isnull=False)
+    parts = FilePart.objects.filter(user=user, file__user=user, file__thread__isnull=False)
     for word in wanted:
         parts = parts.filter(terms__overlap=[term(user.pk, stem) for stem in word])
     return parts if wanted else parts.none()
@@ -59,7 +59,7 @@ def matches(
         **{file.thread_id: (file, None) for file in files if file.thread_id},
         **{thread: pair for thread, pair in by_thread.items() if thread},
     }
-    turns = turns_of([file.id for file, _ in found.values()])
+    turns = turns_of(user, [file.id for file, _ in found.values()])
     return {thread: _match(file, part, turns.get(file.id), wanted) for thread, (file, part) in found.items()}
 
 
@@ -68,11 +68,12 @@ def _match(file: File, part: FilePart | None, turn: Message | None, wanted: Sequ
     return FileMatch(file=file, part=part, turn=turn, excerpt=words[0], words=words[1])
 
 
-def turns_of(files: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Message]:
+def turns_of(user: User, files: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Message]:
     """The first turn that each of the files stands in, of those that can be read."""
-    readable = Message.objects.filter(is_active=True, forgotten_at=None)
+    readable = Message.objects.filter(user=user, is_active=True, forgotten_at=None)
     here = readable.filter(thread=OuterRef("thread"), position=OuterRef("position"))
-    given = TurnFile.objects.filter(Exists(here), file__in=files).order_by("file_id", "position").distinct("file_id")
+    given = TurnFile.objects.filter(Exists(here), user=user, file__in=files)
+    given = given.order_by("file_id", "position").distinct("file_id")
     places = {file: (thread, at) for file, thread, at in given.values_list("file_id", "thread_id", "position")}
     at_any = reduce(lambda one, place: one | Q(thread=place[0], position=place[1]), places.values(), Q(pk__in=[]))
     turns = {(turn.thread_id, turn.position): turn for turn in readable.filter(at_any)}

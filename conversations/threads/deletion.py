@@ -18,6 +18,7 @@ from conversations import threads
 from conversations.context.file_reads import names_of_files
 from conversations.context.turn_groups import FILE
 from conversations.errors import ReplyInProgress
+from conversations.files import store
 from conversations.keep import ledger
 from conversations.models import ApiToken, File, Message, Reply, Thread, TokenCount
 from conversations.models.deletion_guard import allow_deletion
@@ -40,7 +41,6 @@ def delete_thread(thread: Thread) -> None:
         forgetting.hold_off(thread.user_id)
         if Reply.objects.filter(user=thread.user_id, thread=thread, status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
-        thread_id = thread.id
         rows = forgetting.left_by(thread)
         running = Reply.objects.filter(
             user=thread.user_id, thread__in=rows.touched, status=Reply.Status.RUNNING
@@ -51,11 +51,11 @@ def delete_thread(thread: Thread) -> None:
                 "delete.",
                 thread=str(running.thread_id),
             )
-        ledger.note(ledger.Kind.THREAD, thread_id)
+        ledger.note(ledger.Kind.THREAD, thread.id)
         forgetting.blank(thread.user, rows)
-        thread.delete()
+        threads.of(thread.user).filter(id=thread.id).delete()
         forget_counts(thread.user_id)
-    log.info("thread deleted", extra={"thread_id": str(thread_id)})
+    log.info("thread deleted", extra={"thread_id": str(thread.id)})
 
 
 def delete_file(file: File) -> None:
@@ -73,7 +73,7 @@ def delete_file(file: File) -> None:
         ledger.note(ledger.Kind.FILE, file.id)
         rows = forgetting.left_by_file(file)
         forgetting.blank(file.user, rows)
-        file.delete()
+        store.of(file.user).filter(id=file.id).delete()
     log.info("file deleted", extra={"file_id": str(file.id)})
 
 
@@ -105,11 +105,11 @@ def clear_thread(thread: Thread) -> Clearing:
 def delete_user(user: User) -> None:
     """With all of the user's threads. Raises ``ReplyInProgress`` while a reply is running in one."""
     with allow_deletion():
-        threads = Thread.objects.select_for_update().filter(user=user)
-        if Reply.objects.filter(thread__in=list(threads), status=Reply.Status.RUNNING).exists():
+        rows = threads.of(user).select_for_update()
+        if Reply.objects.filter(user=user, thread__in=list(rows), status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
         ledger.note(ledger.Kind.ACCOUNT, ledger.account_id(user))
-        threads.delete()
+        rows.delete()
         _forget_name(user)
         user.delete()
 
@@ -126,8 +126,8 @@ def _forget_name(user: User) -> None:
 
 
 def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:
-    turns = Message.objects.filter(thread=thread)
-    parts = ThreadSummary.objects.filter(thread=thread).exclude(text="")
+    turns = Message.objects.filter(user=thread.user_id, thread=thread)
+    parts = ThreadSummary.objects.filter(user=thread.user_id, thread=thread).exclude(text="")
     return Clearing(
         messages=turns.count(),
         quotes=len(rows.turns),
@@ -136,7 +136,7 @@ def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:
         titles=int(_is_titled_by(thread, turns)),
         summaries=parts.count() + len(rows.summaries) + len(rows.days),
         snapshots=rows.snapshots,
-        kept_artifacts=Artifact.objects.filter(thread=thread, deleted_at=None).count(),
+        kept_artifacts=Artifact.objects.filter(user=thread.user_id, thread=thread, deleted_at=None).count(),
     )
 
 
@@ -155,8 +155,8 @@ def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
 def _empty(thread: Thread, *, keeps_title: bool) -> None:
     """Its positions are never given again, so that every request still tells which turns it was given."""
     for rows in (Message, IndexedPassage, ThreadSummary, TokenCount, File):
-        rows._default_manager.filter(thread=thread).delete()
-    Thread.objects.filter(id=thread.id).update(
+        rows._default_manager.filter(user=thread.user_id, thread=thread).delete()
+    threads.of(thread.user).filter(id=thread.id).update(
         title=thread.title if keeps_title else "",
         message_count=0,
         session_started_at=None,

@@ -52,7 +52,8 @@ def threads_with(search: Search) -> QuerySet[Thread]:
     for word in search.text.split():
         titled &= Q(title__icontains=word)
     text_matches = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
-    fresh = Q(id__in=_readable().filter(_at((turn.thread, turn.position) for turn in search.fresh)).values("thread"))
+    said = _readable(search.user).filter(_at((turn.thread, turn.position) for turn in search.fresh))
+    fresh = Q(id__in=said.values("thread"))
     parts = Q(id__in=files_search.parts_with(search.user, search.sought).values("file__thread"))
     named = Q(id__in=files_search.files_named(search.user, search.text).values("thread"))
     return threads.of(search.user).filter(titled | text_matches | fresh | parts | named)
@@ -68,7 +69,7 @@ def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchM
     for turn in search.fresh:
         if turn.thread in ids:
             newest[turn.thread] = max(turn.position, newest.get(turn.thread, 0))
-    turns = _readable().filter(_at(newest.items()))
+    turns = _readable(search.user).filter(_at(newest.items()))
     return {turn.thread_id: _place(turn, search.sought) for turn in turns}
 
 
@@ -83,17 +84,17 @@ def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:
 
 
 def _indexed(search: Search) -> QuerySet[IndexedPassage]:
-    here = _readable().filter(thread=OuterRef("thread"), position=OuterRef("position"))
+    here = _readable(search.user).filter(thread=OuterRef("thread"), position=OuterRef("position"))
     first, *others = [[term(search.user.pk, stem) for stem in word] for word in search.sought]
     passages = IndexedPassage.objects.filter(Exists(here), user=search.user, terms__overlap=first)
-    same_turn = IndexedPassage.objects.filter(thread=OuterRef("thread"), depth=OuterRef("depth"))
+    same_turn = IndexedPassage.objects.filter(user=search.user, thread=OuterRef("thread"), depth=OuterRef("depth"))
     for word in others:
         passages = passages.filter(Exists(same_turn.filter(terms__overlap=word)))
     return passages
 
 
-def _readable() -> QuerySet[Message]:
-    return Message.objects.filter(is_active=True, forgotten_at=None)
+def _readable(user: User) -> QuerySet[Message]:
+    return Message.objects.filter(user=user, is_active=True, forgotten_at=None)
 
 
 def _at(places: Iterable[tuple[uuid.UUID, int]]) -> Q:

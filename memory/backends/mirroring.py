@@ -59,7 +59,7 @@ def _delete(backend: Backend, user_id: int) -> tuple[int, int]:
     deleted = 0
     for some in batched(gone, MOST_DELETED):
         certain = started(backend.forget(user_id, some)).result()
-        deleted += MirroredMemory.objects.filter(memory_id__in=certain).delete()[0]
+        deleted += MirroredMemory.objects.filter(user_id=user_id, memory_id__in=certain).delete()[0]
     return deleted, len(gone) - deleted
 
 
@@ -73,5 +73,5 @@ def _send(backend: Backend, user_id: int) -> int:
             started(backend.remember(user_id, fact, again=again)).result()
         except BackendRefused as error:
             logger.warning("a fact is not mirrored", extra={"memory": str(id), "cause": str(error)})
-        MirroredMemory.objects.filter(memory_id=id).update(version=version)
+        MirroredMemory.objects.filter(user_id=user_id, memory_id=id).update(version=version)
     return len(rows)

@@ -18,7 +18,8 @@ ORDER BY mirrored.memory_id
 -- name: to_send
 -- The number of the transaction that wrote a row last tells whether it has changed, without keeping anything of its text.
 SELECT memory.id, memory.content, memory.confined_to, memory.xmin::text::bigint, mirrored.memory_id IS NOT NULL
-FROM memory_memory AS memory LEFT JOIN memory_mirroredmemory AS mirrored ON mirrored.memory_id = memory.id
+FROM memory_memory AS memory LEFT JOIN memory_mirroredmemory AS mirrored
+     ON mirrored.user_id = memory.user_id AND mirrored.memory_id = memory.id
 WHERE memory.user_id = %(user)s AND memory.ended_at IS NULL
   AND mirrored.version IS DISTINCT FROM memory.xmin::text::bigint
   AND NOT EXISTS (SELECT FROM memory_preferences WHERE user_id = %(user)s AND NOT remembers)

@@ -97,7 +97,7 @@ def _do(
     done = moved = 0
     facts = store.facts_of(user_id) if pending_parts else Facts()
     recent = {pending.thread for pending in pending_parts if _is_recent(pending, at)}
-    threads = Thread.objects.filter(id__in=recent).select_related("assistant")
+    threads = Thread.objects.filter(user=user_id, id__in=recent).select_related("assistant")
     writers = {thread.id: writer_for(thread.assistant) for thread in threads}
     with asyncio.Runner() if any(writers.values()) else nullcontext() as runner:
         for pending in pending_parts:
@@ -167,7 +167,7 @@ def _keep(
 def _mark_done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
     """All until then is consolidated, but for what was said in threads where a reply still runs."""
     mine = Consolidation.objects.filter(user=user_id)
-    running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING)
+    running = Reply.objects.filter(user=user_id, thread__user=user_id, status=Reply.Status.RUNNING)
     waiting = [updated_at - timedelta(seconds=1) for updated_at in running.values_list("thread__updated_at", flat=True)]
     mine.update(through=min([at - LATE, *waiting]))
     mine.filter(wanted_at=wanted_at).update(wanted_at=None)  # unless more was wanted meanwhile

@@ -87,11 +87,14 @@ def readable(pending: PendingPart) -> PartContent:
     """What a part is made of: by the rule that says which turns no model is given (F10, P6), asked with the turns around."""
     first, last = pending.part.first, pending.part.last
     places = Message.objects.filter(
-        thread=pending.thread, is_active=True, position__range=(first - BESIDE, last + BESIDE)
+        user=pending.user,
+        thread=pending.thread,
+        is_active=True,
+        position__range=(first - BESIDE, last + BESIDE),
     )
     around = list(places.exclude(status=Message.Status.FORGOTTEN).order_by("position"))
     turns = [Turn.of(turn) for turn in around]
-    made = _versions(pending.thread)
+    made = _versions(pending.user, pending.thread)
     there = [version for version in made if not version.is_deleted]
     reasons, here = exclusions(turns, made), exclusions(turns, there)
     inside = [turn for turn in around if first <= turn.position <= last]
@@ -113,9 +116,10 @@ class _Version(FilterArtifact):
     is_deleted: bool
 
 
-def _versions(thread_id: uuid.UUID) -> list[_Version]:
+def _versions(user_id: int, thread_id: uuid.UUID) -> list[_Version]:
     """The versions of a thread's artifacts that were not written by hand, oldest first."""
-    versions = ArtifactVersion.objects.filter(thread=thread_id).exclude(origin=ArtifactVersion.Origin.HAND)
+    mine = ArtifactVersion.objects.filter(user=user_id, thread=thread_id, artifact__user=user_id)
+    versions = mine.exclude(origin=ArtifactVersion.Origin.HAND)
     columns = ("created_at", "message_id", "reply_id", "artifact__title", "artifact__deleted_at")
     return [
         _Version(created_at=at, message=turn, reply=reply, title=title, is_deleted=deleted_at is not None)
@@ -126,8 +130,9 @@ def _versions(thread_id: uuid.UUID) -> list[_Version]:
 def hold(pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
     """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where these turns are not the part any more."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
-    thread = Thread.objects.select_for_update(no_key=True).filter(id=pending.thread, remembers=True).first()
-    running = Reply.objects.filter(thread=pending.thread, status=Reply.Status.RUNNING)
+    mine = Thread.objects.filter(user=pending.user, id=pending.thread, remembers=True)
+    thread = mine.select_for_update(no_key=True).first()
+    running = Reply.objects.filter(user=pending.user, thread=pending.thread, status=Reply.Status.RUNNING)
     unwanted = Preferences.objects.filter(user=pending.user, remembers=False)
     if thread is None or running.exists() or unwanted.exists():
         raise PartChanged

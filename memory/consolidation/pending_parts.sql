@@ -5,19 +5,22 @@ SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position,
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
     SELECT first_position, last_position FROM memory_threadsummary
-    WHERE thread_id = thread.id ORDER BY first_position DESC LIMIT 1
+    WHERE user_id = %(user)s AND thread_id = thread.id ORDER BY first_position DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
     SELECT position, created_at, text, role FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten'
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND status <> 'forgotten'
       AND position >= coalesce(last.first_position, 1)
     ORDER BY position
 ) AS turn
 WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > coalesce(last.last_position, 0)
-  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
+  AND NOT EXISTS (
+    SELECT FROM conversations_reply WHERE user_id = %(user)s AND thread_id = thread.id AND status = 'running'
+  )
   AND EXISTS (
     SELECT FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten' AND position > coalesce(last.last_position, 0)
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND status <> 'forgotten'
+      AND position > coalesce(last.last_position, 0)
   )
 ORDER BY thread.id, turn.position
 
@@ -26,16 +29,18 @@ ORDER BY thread.id, turn.position
 -- because the planner would look at the turns of every part before it looks at its thread.
 SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
 FROM memory_threadsummary AS part
-JOIN conversations_thread AS thread ON thread.id = part.thread_id AND thread.remembers
+JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = part.thread_id AND thread.remembers
 WHERE part.user_id = %(user)s
-  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
+  AND NOT EXISTS (
+    SELECT FROM conversations_reply WHERE user_id = %(user)s AND thread_id = thread.id AND status = 'running'
+  )
   AND CASE
     WHEN part.stale_since IS NOT NULL THEN true
     WHEN thread.updated_at < part.made_at - %(late)s THEN false
     ELSE EXISTS (
         SELECT FROM unnest(part.sources) AS source
         LEFT JOIN conversations_message AS turn
-          ON turn.id = source AND turn.is_active AND turn.status NOT IN ('forgotten', 'refused')
+          ON turn.user_id = %(user)s AND turn.id = source AND turn.is_active AND turn.status NOT IN ('forgotten', 'refused')
         WHERE turn.id IS NULL
     )
   END
@@ -45,7 +50,9 @@ ORDER BY part.started_at, part.thread_id, part.first_position
 -- Days that tell of parts that are gone, and of the last days those that the time zone has moved since.
 SELECT day FROM memory_dailysummary
 WHERE user_id = %(user)s AND EXISTS (
-    SELECT FROM unnest(parts) AS told LEFT JOIN memory_threadsummary AS part ON part.id = told WHERE part.id IS NULL
+    SELECT FROM unnest(parts) AS told
+    LEFT JOIN memory_threadsummary AS part ON part.user_id = %(user)s AND part.id = told
+    WHERE part.id IS NULL
 )
 UNION
 SELECT (part.started_at AT TIME ZONE %(zone)s)::date FROM memory_threadsummary AS part

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -56,25 +57,10 @@ def keep(
     ids = [id for id in content.excluded_ids if id not in content.confined_ids]
     facts.remove(_drop(user, ids, confined=content.confined_ids))
     facts.end(_drop_unfounded(user, _removed_turns(pending, content), at))
-    ThreadSummary.objects.update_or_create(
-        thread_id=thread,
-        first_position=part.first,
-        defaults={
-            "user_id": user,
-            "last_position": part.last,
-            "text": findings.summary[:LONGEST_SUMMARY],
-            "key_moments": list(findings.moments),
-            "sources": content.turn_ids,
-            "started_at": part.started_at,
-            "ended_at": part.ended_at,
-            "made_by": findings.made_by[:80],
-            "made_at": at,
-            "stale_since": None,
-        },
-    )
+    _keep_summary(pending, content, findings, at)
     _keep_facts(user, new_facts(findings.facts, facts), [user_tag(user), thread_tag(thread)])
     for fact, ended_at in taken_back(findings.retracted, facts):
-        Memory.objects.filter(id=fact.id, ended_at=None).update(ended_at=ended_at)
+        Memory.objects.filter(user=user, id=fact.id, ended_at=None).update(ended_at=ended_at)
     _keep_facts(user, facts_alone(findings.confined, facts), [thread_tag(thread)])
     for topic in findings.resolved:
         Topic.objects.filter(id=topic.topic, user=user, resolved_at=None).update(resolved_at=topic.at)
@@ -82,9 +68,26 @@ def keep(
     remake_days(user, [part.started_at.astimezone(zone).date()], zone, at)
 
 
+def _keep_summary(pending: PendingPart, content: PartContent, findings: Findings, at: datetime) -> None:
+    part, whose = pending.part, {"user_id": pending.user, "thread_id": pending.thread}
+    told: dict[str, Any] = {
+        "last_position": part.last,
+        "text": findings.summary[:LONGEST_SUMMARY],
+        "key_moments": list(findings.moments),
+        "sources": content.turn_ids,
+        "started_at": part.started_at,
+        "ended_at": part.ended_at,
+        "made_by": findings.made_by[:80],
+        "made_at": at,
+        "stale_since": None,
+    }
+    if not ThreadSummary.objects.filter(**whose, first_position=part.first).update(**told):
+        ThreadSummary.objects.create(**whose, first_position=part.first, **told)
+
+
 def _removed_turns(pending: PendingPart, content: PartContent) -> list[uuid.UUID]:
     """Turns that the part was made of before and is no longer: replaced, or forgotten."""
-    before = ThreadSummary.objects.filter(thread=pending.thread, first_position=pending.part.first)
+    before = ThreadSummary.objects.filter(user=pending.user, thread=pending.thread, first_position=pending.part.first)
     sources = before.values_list("sources", flat=True).first() or []
     return sorted({*sources} - {*content.turn_ids, *content.excluded_ids})
 
@@ -97,7 +100,7 @@ def _drop_unfounded(user_id: int, ids: Sequence[uuid.UUID], at: datetime) -> lis
     Topic.objects.filter(unfounded).delete()
     facts = Memory.objects.filter(unfounded, origin=Memory.Origin.CONVERSATION, ended_at=None)
     ended = list(facts.values_list("id", flat=True))
-    Memory.objects.filter(id__in=ended).update(ended_at=at)
+    Memory.objects.filter(user=user_id, id__in=ended).update(ended_at=at)
     return ended
 
 
@@ -137,7 +140,7 @@ def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUI
     resting = Q(sources__overlap=list(ids)) | beyond
     facts = Memory.objects.filter(resting, user=user_id, origin=Memory.Origin.CONVERSATION, ended_at=None)
     dropped = list(facts.values_list("id", flat=True))
-    Memory.objects.filter(id__in=dropped).delete()
+    Memory.objects.filter(user=user_id, id__in=dropped).delete()
     return dropped
 
 
@@ -157,9 +160,8 @@ def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:
             ended_at=later.at if later else None,
             superseded_by_id=later.id if later else None,
         )
-        Memory.objects.filter(id__in=new_fact.replaces, ended_at=None).update(
-            ended_at=new_fact.fact.at, superseded_by=new_fact.id
-        )
+        replaced = Memory.objects.filter(user=user_id, id__in=new_fact.replaces, ended_at=None)
+        replaced.update(ended_at=new_fact.fact.at, superseded_by=new_fact.id)
 
 
 def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findings) -> Iterator[Topic]:
@@ -207,10 +209,13 @@ def _remake(user_id: int, day: date, parts: Sequence[ThreadSummary], at: datetim
         DailySummary.objects.filter(user=user_id, day=day).delete()
         return
     text, moments = day_of([(part.text, part.key_moments) for part in summaries])
-    DailySummary.objects.update_or_create(
-        user_id=user_id,
-        day=day,
-        defaults={"text": text, "key_moments": moments, "parts": [part.id for part in summaries], "updated_at": at},
+    ids = [part.id for part in summaries]
+    made = DailySummary(user_id=user_id, day=day, text=text, key_moments=moments, parts=ids, updated_at=at)
+    DailySummary.objects.bulk_create(
+        [made],
+        update_conflicts=True,
+        unique_fields=["user", "day"],
+        update_fields=["text", "key_moments", "parts", "updated_at"],
     )
 
 

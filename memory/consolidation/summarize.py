@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from conversations.context import windowing
 from conversations.errors import ErrorObject, error_object
-from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread
 from conversations.providers import Provider, get_provider, learn_list_and_wait, model_catalog, model_of, provider_name
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.closing import end_request
@@ -121,7 +121,7 @@ def record(
     """
     with transaction.atomic():
         thread, content = hold(pending, [turn.id for turn in turns])
-        known = _bearing_facts(turns, facts)
+        known = _bearing_facts(pending.user, turns, facts)
         topics = open_topics_of(pending.user, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
         request = noting(
             writer.provider,
@@ -142,7 +142,8 @@ def record(
 def end_left_behind(user_id: int, since: datetime) -> None:
     """What a process asked that was killed before it knew the end. Nobody else may be asking about the user."""
     left = ContextSnapshot.objects.filter(
-        thread__user=user_id,
+        user=user_id,
+        thread__in=Thread.objects.filter(user=user_id),  # by their index
         created_at__gte=since,
         purpose=ContextSnapshot.Purpose.CONSOLIDATION,
         status=ContextSnapshot.Status.PENDING,
@@ -151,11 +152,11 @@ def end_left_behind(user_id: int, since: datetime) -> None:
     left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=timezone.now())
 
 
-def _bearing_facts(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
+def _bearing_facts(user_id: int, turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
     """What bears on the turns and is still remembered: the facts were read when the run began."""
     text = "\n".join(turn.text for turn in turns)
     bearing = facts.bearing_on(text, extraction_prompt.MOST_KNOWN)
-    there = set(Memory.objects.filter(id__in=[fact.id for fact in bearing]).values_list("id", flat=True))
+    there = set(Memory.objects.filter(user=user_id, id__in=[fact.id for fact in bearing]).values_list("id", flat=True))
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
 

@@ -78,7 +78,7 @@ def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
 def forget_topic(topic: Topic) -> None:
     """A topic alone: the turns that opened it stay."""
     ledger.note(ledger.Kind.TOPIC, topic.id)
-    topic.delete()
+    Topic.objects.filter(user=topic.user_id, id=topic.id).delete()
 
 
 def what_all(user: User) -> Forgetting:
@@ -125,7 +125,7 @@ def hold_off(user_id: int) -> None:
 
 def refuse_while_running(user_id: int, what: str) -> None:
     """Whatever its thread was given: its model may search at any moment. Raises ``ReplyInProgress``."""
-    running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING).first()
+    running = Reply.objects.filter(user=user_id, thread__user=user_id, status=Reply.Status.RUNNING).first()
     if running:
         raise ReplyInProgress(
             f"A reply is still running, which may come to tell of it. Wait for it to end or stop it, then {what}.",

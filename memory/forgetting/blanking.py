@@ -27,18 +27,20 @@ TOKENS = turn_tokens(text_blocks(FORGOTTEN))
 EMPTY_PLACES = """
 UPDATE memory_indexedpassage AS place SET terms = '{}', length = 0
 FROM conversations_message AS turn
-WHERE turn.id = ANY(%(turns)s) AND place.thread_id = turn.thread_id AND place.depth = turn.depth
-  AND place.position = turn.position
+WHERE turn.user_id = %(user)s AND turn.id = ANY(%(turns)s) AND place.user_id = turn.user_id
+  AND place.thread_id = turn.thread_id AND place.depth = turn.depth AND place.position = turn.position
 """
 
 FORGET_COUNTS = """
 DELETE FROM conversations_tokencount AS count USING conversations_message AS turn
-WHERE turn.id = ANY(%(turns)s) AND count.thread_id = turn.thread_id AND count.position = turn.position
+WHERE turn.user_id = %(user)s AND turn.id = ANY(%(turns)s) AND count.user_id = turn.user_id
+  AND count.thread_id = turn.thread_id AND count.position = turn.position
 """
 
 FORGET_EXCERPTS = """
 DELETE FROM conversations_turnfile AS given USING conversations_message AS turn
-WHERE turn.id = ANY(%(turns)s) AND given.thread_id = turn.thread_id AND given.position = turn.position
+WHERE turn.user_id = %(user)s AND turn.id = ANY(%(turns)s) AND given.user_id = turn.user_id
+  AND given.thread_id = turn.thread_id AND given.position = turn.position
 """
 
 
@@ -46,27 +48,28 @@ def blank(user: User, rows: Rows) -> None:
     """All of these rows of the user's; summaries are to be made anew of what is left."""
     now = timezone.now()
     _log_entries(rows)
-    _turns(rows.turns, now)
+    _turns(user, rows.turns, now)
     File.objects.filter(user=user, id__in=rows.files).delete()
-    _blocks(rows.blocks, now)
-    ReplyEvent.objects.filter(reply__in=rows.replies).delete()
-    Thread.objects.filter(id__in=rows.threads).update(title=FORGOTTEN)
+    _blocks(user, rows.blocks, now)
+    ReplyEvent.objects.filter(user=user, reply__in=rows.replies).delete()
+    Thread.objects.filter(user=user, id__in=rows.threads).update(title=FORGOTTEN)
     # The row of a thread has another version whenever its turns say something else.
-    Thread.objects.filter(id__in={turn.thread for turn in rows.turns}).update(title=F("title"))
-    Artifact.objects.filter(id__in=rows.artifacts).update(title=FORGOTTEN)
-    ArtifactVersion.objects.filter(id__in=rows.versions).update(content=FORGOTTEN)
-    Memory.objects.filter(id__in=rows.memories).delete()
-    Topic.objects.filter(id__in=rows.topics).delete()
-    DailySummary.objects.filter(id__in=rows.days).delete()
-    ThreadSummary.objects.filter(id__in=rows.summaries).update(text="", key_moments=[], stale_since=now)
-    ThreadSummary.objects.filter(id__in=rows.beside).update(stale_since=now)
+    Thread.objects.filter(user=user, id__in={turn.thread for turn in rows.turns}).update(title=F("title"))
+    Artifact.objects.filter(user=user, id__in=rows.artifacts).update(title=FORGOTTEN)
+    ArtifactVersion.objects.filter(user=user, id__in=rows.versions).update(content=FORGOTTEN)
+    Memory.objects.filter(user=user, id__in=rows.memories).delete()
+    Topic.objects.filter(user=user, id__in=rows.topics).delete()
+    DailySummary.objects.filter(user=user, id__in=rows.days).delete()
+    ThreadSummary.objects.filter(user=user, id__in=rows.summaries).update(text="", key_moments=[], stale_since=now)
+    ThreadSummary.objects.filter(user=user, id__in=rows.beside).update(stale_since=now)
     if rows.summaries or rows.beside:
         Consolidation.objects.update_or_create(user=user, defaults={"wanted_at": now})
 
 
 def blank_all(user: User) -> None:
     """What is kept up beside a person's turns: nothing of them is found any more, and nothing is summarised again."""
-    IndexedPassage.objects.filter(thread__user=user).update(terms=[], length=0)
+    mine = Thread.objects.filter(user=user)  # by their index
+    IndexedPassage.objects.filter(user=user, thread__in=mine).update(terms=[], length=0)
     forget_counts(user.pk)
     ThreadSummary.objects.filter(user=user).update(text="", key_moments=[], sources=[], stale_since=None)
     ThreadSummary.objects.bulk_create(_parts_to_come(user, timezone.now()))
@@ -91,10 +94,10 @@ def _parts_to_come(user: User, now: datetime) -> Iterable[ThreadSummary]:
     ]
 
 
-def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
+def _turns(user: User, turns: Collection[ForgottenTurn], now: datetime) -> None:
     ids = [turn.id for turn in turns]
-    run(FORGET_EXCERPTS, turns=ids)
-    Message.objects.filter(id__in=ids).update(
+    run(FORGET_EXCERPTS, user=user.pk, turns=ids)
+    Message.objects.filter(user=user, id__in=ids).update(
         status=Message.Status.FORGOTTEN,
         text=FORGOTTEN,
         content=None,
@@ -102,18 +105,19 @@ def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
         token_count=Least(Value(TOKENS), F("token_total")),
         forgotten_at=now,
     )
-    run(EMPTY_PLACES, turns=ids)
-    run(FORGET_COUNTS, turns=ids)
+    run(EMPTY_PLACES, user=user.pk, turns=ids)
+    run(FORGET_COUNTS, user=user.pk, turns=ids)
 
 
-def _blocks(ids: Collection[int], now: datetime) -> None:
+def _blocks(user: User, ids: Collection[int], now: datetime) -> None:
     """Under another digest, so that the text can be stored again if it is said again."""
-    blocks = list(ContextBlock.objects.filter(id__in=ids).defer("text"))
+    mine = ContextBlock.objects.filter(user=user)
+    blocks = list(mine.filter(id__in=ids).defer("text"))
     for block in blocks:
         block.sha256, block.text, block.forgotten_at = digest_once_forgotten(bytes(block.sha256)), "", now
     threads, digests = {block.thread_id for block in blocks}, {block.sha256 for block in blocks}
-    ContextBlock.objects.filter(thread__in=threads, sha256__in=digests).delete()  # forgotten once before
-    ContextBlock.objects.bulk_update(blocks, ["sha256", "text", "forgotten_at"], batch_size=500)
+    mine.filter(thread__in=threads, sha256__in=digests).delete()  # forgotten once before
+    mine.bulk_update(blocks, ["sha256", "text", "forgotten_at"], batch_size=500)
 
 
 def _log_entries(rows: Rows) -> None:

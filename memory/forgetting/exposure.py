@@ -25,13 +25,14 @@ from memory.models import DailySummary, Memory, ThreadSummary, Topic
 # Those of replies: what a worker asked answers no turn, and its texts go with the rows and turns that they are made of.
 REQUESTS = """
 SELECT id, thread_id, message_id, reply_id, sections, additions, runs, items
-FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s) AND reply_id IS NOT NULL
+FROM conversations_contextsnapshot
+WHERE user_id = %(user)s AND thread_id = ANY(%(threads)s) AND reply_id IS NOT NULL
 """
 RECALLED = """
 SELECT snapshot.id, array_agg(item ->> 'id')
 FROM conversations_contextsnapshot AS snapshot,
      jsonb_array_elements(CASE WHEN jsonb_typeof(recalled) = 'array' THEN recalled ELSE '[]' END) AS item
-WHERE thread_id = ANY(%(threads)s) AND (item ->> 'included')::boolean AND item ->> 'id' = ANY(%(ids)s)
+WHERE user_id = %(user)s AND thread_id = ANY(%(threads)s) AND (item ->> 'included')::boolean AND item ->> 'id' = ANY(%(ids)s)
 GROUP BY snapshot.id
 """
 
@@ -80,39 +81,39 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
     if not hints:
         return Exposure()
     threads = list(Thread.objects.filter(user=user).values_list("id", flat=True))
-    requests = _requests(threads)
+    requests = _requests(user, threads)
     marks = _marks(user, turns, rows)
     exposed: dict[uuid.UUID, Keys] = {}
     turn_keys: dict[Message, Keys] = {}
     while marks:
         fresh = {
             reply: keys
-            for reply, keys in _exposed_replies(threads, requests, marks).items()
+            for reply, keys in _exposed_replies(user, threads, requests, marks).items()
             if not keys <= exposed.get(reply, NONE)
         }
         exposed |= {reply: keys | exposed.get(reply, NONE) for reply, keys in fresh.items()}
-        new = _turns({reply: exposed[reply] for reply in fresh}, requests, hints, {*turns, *turn_keys})
+        new = _turns(user, {reply: exposed[reply] for reply in fresh}, requests, hints, {*turns, *turn_keys})
         turn_keys |= new
         marks = _marks(user, new, {})
     of_threads = _by_thread(requests, exposed)
     return Exposure(
         turns=list(turn_keys),
         memories=_memories(user, hints, turn_keys),
-        threads=_rows_with_hints(Thread.objects.filter(id__in=of_threads), "id", "title", hints, of_threads),
+        threads=_rows_with_hints(Thread.objects.filter(user=user, id__in=of_threads), "id", "title", hints, of_threads),
         artifacts=_rows_with_hints(
-            Artifact.objects.filter(thread__in=of_threads), "thread_id", "title", hints, of_threads
+            Artifact.objects.filter(user=user, thread__in=of_threads), "thread_id", "title", hints, of_threads
         ),
         versions=_rows_with_hints(
-            ArtifactVersion.objects.filter(thread__in=of_threads), "thread_id", "content", hints, of_threads
+            ArtifactVersion.objects.filter(user=user, thread__in=of_threads), "thread_id", "content", hints, of_threads
         ),
         replies=exposed,
-        blocks=_blocks(hints, [request for request in requests if request.reply in exposed], of_threads),
+        blocks=_blocks(user, hints, [request for request in requests if request.reply in exposed], of_threads),
     )
 
 
-def _requests(threads: list[uuid.UUID]) -> list[ExposingRequest]:
+def _requests(user: User, threads: list[uuid.UUID]) -> list[ExposingRequest]:
     with connection.cursor() as cursor:
-        cursor.execute(REQUESTS, {"threads": threads})
+        cursor.execute(REQUESTS, {"user": user.pk, "threads": threads})
         return [
             ExposingRequest(
                 id=id,
@@ -153,11 +154,11 @@ def _resting[T: (ThreadSummary, Topic, DailySummary)](
 
 
 def _exposed_replies(
-    threads: list[uuid.UUID], requests: Sequence[ExposingRequest], marks: FactMarks
+    user: User, threads: list[uuid.UUID], requests: Sequence[ExposingRequest], marks: FactMarks
 ) -> dict[uuid.UUID, Keys]:
     """The replies whose requests were given one of the marks, with what that told them."""
-    recalled = _recalled_keys(threads, {**marks.rows, **marks.turns})
-    accounts = _accounts(threads, marks.rows)
+    recalled = _recalled_keys(user, threads, {**marks.rows, **marks.turns})
+    accounts = _accounts(user, threads, marks.rows)
     keys_by_reply: dict[uuid.UUID, Keys] = {}
     for request in requests:
         keys = recalled.get(request.id, NONE) | accounts.get((request.thread, request.items), NONE)
@@ -167,17 +168,17 @@ def _exposed_replies(
     return keys_by_reply
 
 
-def _recalled_keys(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[uuid.UUID, Keys]:
+def _recalled_keys(user: User, threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[uuid.UUID, Keys]:
     with connection.cursor() as cursor:
-        cursor.execute(RECALLED, {"threads": threads, "ids": list(marked)})
+        cursor.execute(RECALLED, {"user": user.pk, "threads": threads, "ids": list(marked)})
         return {snapshot: _united(marked[id] for id in ids) for snapshot, ids in cursor}
 
 
-def _accounts(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[RowKey, Keys]:
+def _accounts(user: User, threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[RowKey, Keys]:
     """What was given in the tiers, by the block that accounts for it."""
     if not marked:
         return {}
-    blocks = ContextBlock.objects.filter(thread__in=threads, text__startswith=ITEMS_START)
+    blocks = ContextBlock.objects.filter(user=user, thread__in=threads, text__startswith=ITEMS_START)
     return {
         (thread, bytes(digest).hex()): _united(
             marked[item["id"]] for item in json.loads(text) if item["included"] and item["id"] in marked
@@ -194,7 +195,11 @@ def _sent_keys(runs: str, places: Mapping[int, Keys]) -> Keys:
 
 
 def _turns(
-    exposed: Mapping[uuid.UUID, Keys], requests: Iterable[ExposingRequest], hints: Hints, known: Collection[Message]
+    user: User,
+    exposed: Mapping[uuid.UUID, Keys],
+    requests: Iterable[ExposingRequest],
+    hints: Hints,
+    known: Collection[Message],
 ) -> dict[Message, Keys]:
     """The turns that were answered with these replies, and those that these are, where they give it away."""
     asked = {request.reply: request.message for request in requests if request.reply in exposed and request.message}
@@ -202,7 +207,8 @@ def _turns(
     for reply, message in asked.items():
         keys_of_turn[message] = keys_of_turn.get(message, NONE) | exposed[reply]
     threads = {request.thread for request in requests if request.reply in exposed}
-    turns = Message.objects.filter(thread__in=threads).exclude(status=Message.Status.FORGOTTEN).order_by("id")
+    mine = Message.objects.filter(user=user, thread__in=threads)
+    turns = mine.exclude(status=Message.Status.FORGOTTEN).order_by("id")
     turns = turns.only("id", "thread_id", "position", "role", "text", "content", "created_at", "reply_id")
     messages = [turn for turn in turns.iterator() if turn.id in keys_of_turn or turn.reply_id in exposed]
     questions = {turn.id: turn.text for turn in messages if turn.id in keys_of_turn}
@@ -234,7 +240,7 @@ def _rows_with_hints(
 
 
 def _blocks(
-    hints: Hints, requests: Iterable[ExposingRequest], of_threads: Mapping[uuid.UUID, Keys]
+    user: User, hints: Hints, requests: Iterable[ExposingRequest], of_threads: Mapping[uuid.UUID, Keys]
 ) -> dict[RowKey, int]:
     """The texts of these requests, but those that staff wrote."""
     named = {
@@ -243,7 +249,7 @@ def _blocks(
         for part in snapshot_codec.unpack_texts(request.texts)
         if part.name not in STAFF_WRITTEN
     }
-    blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in named}, forgotten_at=None)
+    blocks = ContextBlock.objects.filter(user=user, thread__in={thread for thread, _ in named}, forgotten_at=None)
     block_ids = {}
     for id, thread, digest, text in blocks.values_list("id", "thread_id", "sha256", "text").iterator():
         place = thread, bytes(digest).hex()

@@ -25,8 +25,8 @@ def left_by(thread: Thread) -> Rows:
     confined = memories.filter(confined_to=thread_tag(thread.id)).values_list("id", flat=True)
     return _elsewhere(
         thread,
-        memories=_resting_on(memories, _turns(thread)) | {*confined},
-        topics=frozenset(Topic.objects.filter(thread=thread).values_list("id", flat=True)),
+        memories=_resting_on(thread.user_id, memories, _turns(thread)) | {*confined},
+        topics=frozenset(Topic.objects.filter(user=thread.user_id, thread=thread).values_list("id", flat=True)),
         quotes=_quoting(thread),
     )
 
@@ -38,17 +38,19 @@ def cleared_from(thread: Thread) -> Rows:
     turns, user = _turns(thread), thread.user_id
     rows = _elsewhere(
         thread,
-        memories=_resting_on(Memory.objects.filter(user=user), turns),
-        topics=_resting_on(Topic.objects.filter(user=user), turns),
+        memories=_resting_on(user, Memory.objects.filter(user=user), turns),
+        topics=_resting_on(user, Topic.objects.filter(user=user), turns),
         quotes=_quoting(thread),
     )
-    texts = ContextBlock.objects.filter(thread=thread, forgotten_at=None).exclude(text__startswith=ITEMS_START)
-    requests = ContextSnapshot.objects.filter(thread=thread)
+    texts = ContextBlock.objects.filter(user=user, thread=thread, forgotten_at=None).exclude(
+        text__startswith=ITEMS_START
+    )
+    requests = ContextSnapshot.objects.filter(user=user, thread=thread)
     if thread.cleared_at:
         requests = requests.filter(created_at__gt=thread.cleared_at)
     return replace(
         rows,
-        replies=rows.replies | {*Reply.objects.filter(thread=thread).values_list("id", flat=True)},
+        replies=rows.replies | {*Reply.objects.filter(user=user, thread=thread).values_list("id", flat=True)},
         blocks=rows.blocks | {*texts.values_list("id", flat=True)},
         snapshots=rows.snapshots + requests.count(),
         touched=rows.touched | {thread.id},
@@ -58,8 +60,9 @@ def cleared_from(thread: Thread) -> Rows:
 def left_by_file(file: File) -> Rows:
     """Of a file that is deleted: the replies that quote it, and what was recalled of it in requests, in whichever thread."""
     threads = list(Thread.objects.filter(user=file.user_id).values_list("id", flat=True))
-    if quotations.is_searched_in(threads):
-        quotes = quotations.quoting(threads, quotations.texts_of_files([file.id]))
+    if quotations.is_searched_in(file.user_id, threads):
+        texts = quotations.texts_of_files(file.user_id, [file.id])
+        quotes = quotations.quoting(file.user_id, threads, texts)
     else:
         quotes = quotations.NOWHERE
     return _told(file.user_id, threads, rows=frozenset({file.id}), quotes=quotes)
@@ -73,7 +76,7 @@ def _elsewhere(
     quotes: Quotations = quotations.NOWHERE,
 ) -> Rows:
     """These rows with what was made of them, of the thread's turns or of its summaries outside of it."""
-    parts = frozenset(ThreadSummary.objects.filter(thread=thread).values_list("id", flat=True))
+    parts = frozenset(ThreadSummary.objects.filter(user=thread.user_id, thread=thread).values_list("id", flat=True))
     rows = _told(thread.user_id, _others(thread), rows=memories | topics, parts=parts, quotes=quotes, thread=thread.id)
     return replace(rows, memories=memories, topics=topics)
 
@@ -94,6 +97,7 @@ def _told(
     days = list(DailySummary.objects.filter(user=user_id, parts__overlap=list(parts | retold)))
     removed = rows | parts | retold | {day.id for day in days}
     records = find_recorded(
+        user_id,
         list(threads),
         RemovedRows(turns=turns, rows=removed, replies=replies, thread=thread),
         Needles([]),
@@ -103,7 +107,7 @@ def _told(
         turns=turns,
         summaries=retold,
         days=frozenset(day.id for day in days),
-        beside=frozenset(_told_of_besides(days, parts | retold)),
+        beside=frozenset(_told_of_besides(user_id, days, parts | retold)),
         replies=replies,
         blocks=records.blocks,
         snapshots=records.snapshots,
@@ -112,27 +116,28 @@ def _told(
 
 
 def _turns(thread: Thread) -> set[uuid.UUID]:
-    return set(Message.objects.filter(thread=thread).values_list("id", flat=True))
+    return set(Message.objects.filter(user=thread.user_id, thread=thread).values_list("id", flat=True))
 
 
-def _resting_on(rows: QuerySet[Any], turns: set[uuid.UUID]) -> frozenset[uuid.UUID]:
+def _resting_on(user_id: int, rows: QuerySet[Any], turns: set[uuid.UUID]) -> frozenset[uuid.UUID]:
     """Those that no other turn is a source of. A thread may have more turns than a database likes to be asked about."""
-    return resting_on([row for row in rows.exclude(sources=[]) if not turns.isdisjoint(row.sources)], turns)
+    return resting_on(user_id, [row for row in rows.exclude(sources=[]) if not turns.isdisjoint(row.sources)], turns)
 
 
-def _told_of_besides(days: Iterable[DailySummary], parts: frozenset[uuid.UUID]) -> list[uuid.UUID]:
+def _told_of_besides(user_id: int, days: Iterable[DailySummary], parts: frozenset[uuid.UUID]) -> list[uuid.UUID]:
     """The other parts of these days, which are told anew with them."""
     others = {part for day in days for part in day.parts} - parts
-    return list(ThreadSummary.objects.filter(Q(id__in=others) & ~Q(text="")).values_list("id", flat=True))
+    return list(ThreadSummary.objects.filter(~Q(text=""), user=user_id, id__in=others).values_list("id", flat=True))
 
 
 def _quoting(thread: Thread) -> Quotations:
     """Where its turns and files are quoted in other threads of the same person."""
-    others = _others(thread)
-    if not quotations.is_searched_in(others):
+    others, user = _others(thread), thread.user_id
+    if not quotations.is_searched_in(user, others):
         return quotations.NOWHERE
-    files = File.objects.filter(thread=thread).values_list("id", flat=True)
-    return quotations.quoting(others, quotations.texts_of_thread(thread) | quotations.texts_of_files(list(files)))
+    files = list(File.objects.filter(user=user, thread=thread).values_list("id", flat=True))
+    texts = quotations.texts_of_thread(thread) | quotations.texts_of_files(user, files)
+    return quotations.quoting(user, others, texts)
 
 
 def _others(thread: Thread) -> list[uuid.UUID]:

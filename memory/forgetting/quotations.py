@@ -27,12 +27,14 @@ class Quotations:
 NOWHERE = Quotations()
 
 
-def quoting(threads: Collection[uuid.UUID], texts: TextsBySource) -> Quotations:
+def quoting(user_id: int, threads: Collection[uuid.UUID], texts: TextsBySource) -> Quotations:
     """Where any of the texts is quoted in these threads."""
-    turns = Message.objects.filter(thread__in=threads, content__contains=CALLED).exclude(
+    turns = Message.objects.filter(user=user_id, thread__in=threads, content__contains=CALLED).exclude(
         status=Message.Status.FORGOTTEN
     )
-    blocks = ContextBlock.objects.filter(thread__in=threads, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"')
+    blocks = ContextBlock.objects.filter(
+        user=user_id, thread__in=threads, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"'
+    )
     if not texts:
         return NOWHERE
     return Quotations(
@@ -45,27 +47,30 @@ def quoting(threads: Collection[uuid.UUID], texts: TextsBySource) -> Quotations:
     )
 
 
-def is_searched_in(threads: Collection[uuid.UUID]) -> bool:
+def is_searched_in(user_id: int, threads: Collection[uuid.UUID]) -> bool:
     """Whether a model searched in any of these threads: else nothing is quoted there."""
-    turns = Message.objects.filter(thread__in=threads, content__contains=CALLED)
-    blocks = ContextBlock.objects.filter(thread__in=threads, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"')
+    turns = Message.objects.filter(user=user_id, thread__in=threads, content__contains=CALLED)
+    blocks = ContextBlock.objects.filter(
+        user=user_id, thread__in=threads, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"'
+    )
     return turns.exclude(status=Message.Status.FORGOTTEN).exists() or blocks.exists()
 
 
 def texts_of_thread(thread: Thread) -> dict[str, list[str]]:
     """Of its turns."""
     texts: dict[str, list[str]] = {}
-    turns = Message.objects.filter(thread=thread).exclude(status=Message.Status.FORGOTTEN)
+    turns = Message.objects.filter(user=thread.user_id, thread=thread).exclude(status=Message.Status.FORGOTTEN)
     for at, role, text in turns.values_list("created_at", "role", "text").iterator():
         texts.setdefault(source_of(at, role), []).append(text)
     return texts
 
 
-def texts_of_files(files: Collection[uuid.UUID]) -> dict[str, list[str]]:
+def texts_of_files(user_id: int, files: Collection[uuid.UUID]) -> dict[str, list[str]]:
     """Of all their parts, each on one line as it is quoted."""
     texts: dict[str, list[str]] = {}
-    parts = FilePart.objects.filter(file__in=files).values_list("file__created_at", "file__name", "label", "text")
-    for at, name, label, text in parts.iterator():
+    parts = FilePart.objects.filter(user=user_id, file__user=user_id, file__in=files)
+    columns = ("file__created_at", "file__name", "label", "text")
+    for at, name, label, text in parts.values_list(*columns).iterator():
         texts.setdefault(source_of_part(at, name, label), []).append(" ".join(text.split()))
     return texts
 

@@ -36,7 +36,7 @@ SELECT thread_id, message_id, reply_id, sections, additions, runs, items,
            WHERE (item ->> 'included')::boolean
              AND (%(everything)s OR item ->> 'id' = ANY(%(ids)s) OR item ->> 'thread' = %(thread)s)
        )::text
-FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s)
+FROM conversations_contextsnapshot WHERE user_id = %(user)s AND thread_id = ANY(%(threads)s)
 """
 
 type RowKey = tuple[uuid.UUID, str]
@@ -77,16 +77,17 @@ class RecordedRequest:
 
 
 def find_recorded(
+    user_id: int,
     threads: Sequence[uuid.UUID],
     removed: RemovedRows,
     needles: Needles,
     also: Mapping[RowKey, int] = MappingProxyType({}),
 ) -> RecordedTexts:
     """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""
-    requests = list(_requests(threads, removed))
-    block_ids = {**_telling(threads, needles), **also}
+    requests = list(_requests(user_id, threads, removed))
+    block_ids = {**_telling(user_id, threads, needles), **also}
     places = {(request.thread, digest) for request in requests for digest in request.goes} | block_ids.keys()
-    blocks = block_ids | _blocks(places - block_ids.keys())
+    blocks = block_ids | _blocks(user_id, places - block_ids.keys())
     digests: dict[uuid.UUID, list[str]] = {}
     for thread, digest in blocks:
         digests.setdefault(thread, []).append(snapshot_codec.short(digest))
@@ -99,13 +100,14 @@ def find_recorded(
     )
 
 
-def _requests(threads: Sequence[uuid.UUID], removed: RemovedRows) -> Iterator[RecordedRequest]:
-    tiers = {} if removed.everything else _tiers(threads, removed.rows)
+def _requests(user_id: int, threads: Sequence[uuid.UUID], removed: RemovedRows) -> Iterator[RecordedRequest]:
+    tiers = {} if removed.everything else _tiers(user_id, threads, removed.rows)
     positions: dict[uuid.UUID, list[int]] = {}
     for turn in removed.turns:
         positions.setdefault(turn.thread, []).append(turn.position)
     turns = {turn.id for turn in removed.turns}
     values: dict[str, Any] = {
+        "user": user_id,
         "threads": list(threads),
         "ids": [str(id) for id in {*turns, *removed.rows}],
         "thread": str(removed.thread) if removed.thread else None,
@@ -133,7 +135,7 @@ def _requests(threads: Sequence[uuid.UUID], removed: RemovedRows) -> Iterator[Re
             )
 
 
-def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[RowKey, set[str]]:
+def _tiers(user_id: int, threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[RowKey, set[str]]:
     """The tiers in which one of the rows was given, by the block that accounts for them."""
     ids = {str(id) for id in rows}
     if not ids:
@@ -142,7 +144,7 @@ def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[Ro
     if len(ids) <= MOST_STARTS:
         for id in ids:
             holding |= Q(text__contains=id)
-    accounts = ContextBlock.objects.filter(holding, thread__in=threads, text__startswith=ITEMS_START)
+    accounts = ContextBlock.objects.filter(holding, user=user_id, thread__in=threads, text__startswith=ITEMS_START)
     sections_by_key: dict[RowKey, set[str]] = {}
     for thread, digest, text in accounts.values_list("thread_id", "sha256", "text").iterator():
         kinds = {item["kind"] for item in json.loads(text) if item["included"] and item["id"] in ids}
@@ -163,7 +165,7 @@ def _names_of(items: Sequence[Mapping[str, Any]], *, everything: bool) -> set[st
     return {source.name for source in sources if source and (source.is_memory or not everything)}
 
 
-def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int]:
+def _telling(user_id: int, threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int]:
     """The blocks that tell one of the facts. Those that are JSON are looked at text by text."""
     if not needles:
         return {}
@@ -171,7 +173,9 @@ def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int
     if len(starts) <= MOST_STARTS:
         for start in starts:
             holding |= Q(text__icontains=start)
-    blocks = ContextBlock.objects.filter(holding, thread__in=threads).exclude(text__startswith=ITEMS_START)
+    blocks = ContextBlock.objects.filter(holding, user=user_id, thread__in=threads).exclude(
+        text__startswith=ITEMS_START
+    )
     return {
         (thread, _hex(digest)): id
         for id, thread, digest, text in blocks.values_list("id", "thread_id", "sha256", "text").iterator()
@@ -179,9 +183,10 @@ def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int
     }
 
 
-def _blocks(places: Collection[RowKey]) -> dict[RowKey, int]:
+def _blocks(user_id: int, places: Collection[RowKey]) -> dict[RowKey, int]:
     digests = {bytes.fromhex(digest) for _, digest in places}
-    blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in places}, sha256__in=digests)
+    threads = {thread for thread, _ in places}
+    blocks = ContextBlock.objects.filter(user=user_id, thread__in=threads, sha256__in=digests)
     ids_by_key = {
         (thread, _hex(digest)): id for id, thread, digest in blocks.values_list("id", "thread_id", "sha256").iterator()
     }

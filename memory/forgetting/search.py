@@ -52,7 +52,7 @@ class ForgetTarget:
 @transaction.atomic  # in which long results come in pieces
 def find(user: User, target: ForgetTarget) -> Rows:
     """All rows of the user's that go."""
-    target = replace(target, turns=_with_whole_answers(target.turns))
+    target = replace(target, turns=_with_whole_answers(user, target.turns))
     memories = _memories(user, target)
     facts = _facts(user, memories)
     needles = _needles(user, memories, facts)
@@ -91,9 +91,9 @@ def _files(user: User, turns: Iterable[Message]) -> tuple[frozenset[uuid.UUID], 
     """The files that the turns brought, and where these are quoted."""
     files = frozenset(uuid.UUID(file) for turn in turns for file in named_files(turn.content or ()))
     threads = list(Thread.objects.filter(user=user).values_list("id", flat=True)) if files else []
-    if not quotations.is_searched_in(threads):
+    if not quotations.is_searched_in(user.pk, threads):
         return files, quotations.NOWHERE
-    return files, quotations.quoting(threads, quotations.texts_of_files(files))
+    return files, quotations.quoting(user.pk, threads, quotations.texts_of_files(user.pk, files))
 
 
 def _memories(user: User, target: ForgetTarget) -> list[Memory]:
@@ -134,7 +134,7 @@ def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[TargetSentence]:
 
 
 def _texts(user: User, turns: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str]]:
-    messages = Message.objects.filter(id__in=turns, thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    messages = Message.objects.filter(id__in=turns, user=user).exclude(status=Message.Status.FORGOTTEN)
     return list(messages.values_list("id", "text"))
 
 
@@ -157,7 +157,7 @@ def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
 
 def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies: Needles) -> dict[Message, Why]:
     """The sources, and the turns that tell it, or hold a copy in what a tool answered."""
-    mine = Message.objects.filter(thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    mine = Message.objects.filter(user=user, thread__user=user).exclude(status=Message.Status.FORGOTTEN)
     mine = mine.only("id", "thread_id", "position", "role", "text", "content", "created_at")
     others = mine.exclude(id__in=sources)
     mentions = [*_telling(others, needles, "text"), *_telling(others.filter(content__isnull=False), copies, "content")]
@@ -199,14 +199,14 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
     topics = Topic.objects.filter(user=user)
     told_topics = topics if target.everything else _telling(topics, needles, "title")
     memories = Memory.objects.filter(user=user, sources__overlap=list(target.turns))
-    artifacts = Artifact.objects.filter(thread__user=user)
+    artifacts = Artifact.objects.filter(user=user, thread__user=user)
     rows = Rows(
-        memories=resting_on(memories, ids),
+        memories=resting_on(user.pk, memories, ids),
         turns=tuple(turns),
-        topics=_ids(told_topics) | resting_on(topics.filter(sources__overlap=ids), ids),
+        topics=_ids(told_topics) | resting_on(user.pk, topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
         artifacts=_ids(_telling(artifacts, needles, "title")),
-        versions=_ids(_telling(ArtifactVersion.objects.filter(thread__user=user), needles, "content")),
+        versions=_ids(_telling(ArtifactVersion.objects.filter(user=user, thread__user=user), needles, "content")),
     )
     return _with_summaries(user, rows, needles, everything=target.everything)
 
@@ -233,14 +233,14 @@ def _with_records(
     removed = RemovedRows(
         turns=rows.turns,
         rows=rows.memories | rows.topics | rows.summaries | rows.days | rows.files,
-        replies=_answered(rows.turns),
+        replies=_answered(user, rows.turns),
         everything=everything,
     )
     results = find_recorded(
-        list(Thread.objects.filter(user=user).values_list("id", flat=True)), removed, needles, marked_blocks
+        user.pk, list(Thread.objects.filter(user=user).values_list("id", flat=True)), removed, needles, marked_blocks
     )
-    versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
-    artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
+    versions = ArtifactVersion.objects.filter(user=user, id__in=rows.versions).values_list("thread_id", flat=True)
+    artifacts = Artifact.objects.filter(user=user, id__in=rows.artifacts).values_list("thread_id", flat=True)
     touched = {turn.thread for turn in rows.turns} | rows.threads | results.threads | {*versions} | {*artifacts}
     return replace(rows, blocks=results.blocks, snapshots=results.snapshots, touched=frozenset(touched))
 
@@ -248,7 +248,7 @@ def _with_records(
 def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
     """The threads whose title tells it, or is the first words of one of the turns."""
     mine = Thread.objects.filter(user=user)
-    named = Message.objects.filter(id__in=[turn.id for turn in turns], content__contains=[{"type": FILE}])
+    named = Message.objects.filter(user=user, id__in=[turn.id for turn in turns], content__contains=[{"type": FILE}])
     titles = {(turn.thread, title_from(turn.text)) for turn in turns} | {
         (turn.thread_id, title_from(names_of_files(turn.blocks))) for turn in named
     }
@@ -269,30 +269,32 @@ def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -
     ]
 
 
-def resting_on(rows: Iterable[Any], ids: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+def resting_on(user_id: int, rows: Iterable[Any], ids: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
     """Those of the rows that no other turn is a source of, as far as there still is one."""
     results = list(rows)
     others = {source for row in results for source in row.sources} - {*ids}
-    left = Message.objects.filter(id__in=others).exclude(status=Message.Status.FORGOTTEN).values_list("id", flat=True)
+    there = Message.objects.filter(user=user_id, id__in=others).exclude(status=Message.Status.FORGOTTEN)
+    left = there.values_list("id", flat=True)
     return frozenset(row.id for row in results if {*left}.isdisjoint(row.sources))
 
 
-def _with_whole_answers(turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+def _with_whole_answers(user: User, turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
     """The turns, and those that begin with one of them or that one of them begins with: an answer that was gone on with."""
-    wrote = set(Message.objects.filter(id__in=turns, reply__isnull=False).values_list("reply_id", flat=True))
+    mine = Message.objects.filter(user=user)
+    wrote = set(mine.filter(id__in=turns, reply__isnull=False).values_list("reply_id", flat=True))
     known = -1
     while len(wrote) > known:
         known = len(wrote)
-        linked = Reply.objects.filter(Q(id__in=wrote) | Q(continues__in=wrote), continues__isnull=False)
+        linked = Reply.objects.filter(Q(id__in=wrote) | Q(continues__in=wrote), user=user, continues__isnull=False)
         wrote |= {reply for link in linked.values_list("id", "continues_id") for reply in link}
     if not wrote:
         return frozenset(turns)
-    return frozenset(turns) | frozenset(Message.objects.filter(reply__in=wrote).values_list("id", flat=True))
+    return frozenset(turns) | frozenset(mine.filter(reply__in=wrote).values_list("id", flat=True))
 
 
-def _answered(turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:
+def _answered(user: User, turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:
     """The replies that wrote one of these turns."""
-    wrote = Message.objects.filter(id__in=[turn.id for turn in turns], reply__isnull=False)
+    wrote = Message.objects.filter(user=user, id__in=[turn.id for turn in turns], reply__isnull=False)
     return frozenset(wrote.values_list("reply_id", flat=True))
 
 
@@ -301,11 +303,13 @@ def _replies(
 ) -> frozenset[uuid.UUID]:
     """Those that wrote or answered one of the turns, and those whose events tell it."""
     replies = Reply.objects.filter(
-        thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
+        user=user, thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
     )
-    results = {*_answered(turns), *replies.values_list("id", flat=True)}
+    results = {*_answered(user, turns), *replies.values_list("id", flat=True)}
     if needles:
-        events = ReplyEvent.objects.filter(reply__thread__user=user).order_by("reply_id", "seq")
+        events = ReplyEvent.objects.filter(user=user, reply__user=user, reply__thread__user=user).order_by(
+            "reply_id", "seq"
+        )
         own_sentences: dict[uuid.UUID, dict[str, Any]] = {}
         for reply, kind, data in events.values_list("reply_id", "type", "data").iterator():
             texts = own_sentences.setdefault(reply, dict.fromkeys(IN_PIECES, "") | {"others": []})

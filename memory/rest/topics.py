@@ -37,8 +37,7 @@ class TopicDetail(APIView):
         """Call a topic resolved, or open again."""
         topic = services.topic_of(caller(request), topic_id)
         resolved = valid(TopicChange, request)["resolved"]
-        topic.resolved_at = (topic.resolved_at or timezone.now()) if resolved else None
-        topic.save(update_fields=["resolved_at"])
+        services.resolve(topic, at=(topic.resolved_at or timezone.now()) if resolved else None)
         return Response(_topics(request, [topic])[0])
 
     @extend_schema(responses={204: None})
@@ -54,7 +53,7 @@ class DayList(APIView):
     @extend_schema(responses=described(DayAnswer, many=True))
     def get(self, request: Request) -> Response:
         """What the caller talked about, day by day, newest first."""
-        return self.page(request, services.days_of(caller(request)), _days)
+        return self.page(request, services.days_of(caller(request)), lambda page: _days(request, page))
 
 
 def _topics(request: Request, page: Sequence[Topic]) -> list[TopicAnswer]:
@@ -68,8 +67,8 @@ def _topic(topic: Topic, turns: Mapping[uuid.UUID, Message]) -> TopicAnswer:
     return fill(TopicAnswer, topic, thread=thread, source=sources[0] if sources else None)
 
 
-def _days(page: Sequence[DailySummary]) -> list[DayAnswer]:
-    threads = services.threads_of_days(page)
+def _days(request: Request, page: Sequence[DailySummary]) -> list[DayAnswer]:
+    threads = services.threads_of_days(caller(request), page)
     return [
         fill(DayAnswer, day, threads=[fill(TitledThread, each) for each in services.told_of(day, threads)])
         for day in page

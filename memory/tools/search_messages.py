@@ -36,7 +36,8 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
 
 def search_turns(call: ToolContext, query: str) -> list[Candidate]:
     """The turns before the newest message that bear on the query, best first."""
-    newest = Message.objects.filter(thread_id=call.thread_id, position=call.last_position).values_list("depth").first()
+    here = Message.objects.filter(user=call.user_id, thread=call.thread_id, position=call.last_position)
+    newest = here.values_list("depth").first()
     recall_query = RecallQuery(
         user_id=call.user_id,
         text=query,
@@ -68,7 +69,8 @@ def _with_cuts(part: FilePassage) -> str:
 def remembers(call: ToolContext) -> bool:
     """Whether the person lets this thread know of others."""
     off = Preferences.objects.filter(user=call.user_id, remembers=False)
-    return Thread.objects.filter(id=call.thread_id, remembers=True).exists() and not off.exists()
+    here = Thread.objects.filter(user=call.user_id, id=call.thread_id, remembers=True)
+    return here.exists() and not off.exists()
 
 
 def excerpt(candidate: Candidate) -> str:

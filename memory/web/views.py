@@ -202,7 +202,7 @@ def _calendar(user: User, today: date) -> list[Day]:
     """Five whole weeks, the last of them this one."""
     first = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     summaries = {each.day: each for each in services.days_of(user).filter(day__gte=first) if each.text}
-    threads = services.threads_of_days(list(summaries.values()))
+    threads = services.threads_of_days(user, list(summaries.values()))
     return [
         Day(
             date=day,
