@@ -70,7 +70,7 @@ class Conversation:
             self._end_thought()
         match event.type:
             case "context.built" if self.shows_context:
-                for line in await in_database(context_lines)(uuid.UUID(event.data["request"])):
+                for line in await in_database(context_lines)(self.user, uuid.UUID(event.data["request"])):
                     self.note(line)
             case "reply.thinking":
                 self._think(event.data["seconds"], event.data["summary"])
@@ -103,9 +103,9 @@ def printable(text: str) -> str:
     return "".join(char for char in text if char in KEPT or unicodedata.category(char) not in CONTROLLING)
 
 
-def context_lines(request_id: uuid.UUID) -> list[str]:
+def context_lines(user: User, request_id: uuid.UUID) -> list[str]:
     """What a model request was given, section by section, and what was left out and why."""
-    body = snapshot_api.body(ContextSnapshot.objects.get(id=request_id))
+    body = snapshot_api.body(ContextSnapshot.objects.get(user=user, id=request_id))
     left_out: Counter[str] = Counter()
     for item in body["items"]:
         if not item["included"]:

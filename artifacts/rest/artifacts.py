@@ -63,12 +63,10 @@ class ArtifactList(APIView):
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
         whole = CONTENT.read(request, default=True)
-        artifacts = Artifact.objects.filter(
-            user=thread.user_id, thread=thread, deleted_at__isnull=not self.deleted.read(request)
-        )
+        artifacts = Artifact.objects.filter(thread=thread, deleted_at__isnull=not self.deleted.read(request))
         if kind := self.kind.read(request):
             artifacts = artifacts.filter(kind=kind)
-        rows = artifact_rows(artifacts, whole=whole)
+        rows = artifact_rows(thread.user_id, artifacts, whole=whole)
         return self.page(request, rows, lambda page: [artifact_object(row, whole=whole) for row in page])
 
     @extend_schema(request=described(NewArtifact), responses={201: described(ArtifactAnswer)})
@@ -142,7 +140,7 @@ class VersionList(APIView):
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
         whole = CONTENT.read(request, default=True)
-        rows = version_rows(_artifact(request, artifact_id).versions.all(), whole=whole)
+        rows = version_rows(caller(request).pk, _artifact(request, artifact_id).versions.all(), whole=whole)
         return self.page(request, rows, lambda page: [version_object(row, whole=whole) for row in page])
 
 
@@ -151,7 +149,7 @@ class VersionDetail(APIView):
     def get(self, request: Request, artifact_id: str, number: str) -> Response:
         """One version of an artifact, with its content."""
         versions = _artifact(request, artifact_id).versions.filter(number=version_number(number))
-        version = version_rows(versions, whole=True).first()
+        version = version_rows(caller(request).pk, versions, whole=True).first()
         if version is None:
             raise VersionNotFound
         return Response(version_object(version, whole=True))
@@ -163,7 +161,7 @@ def _artifact(request: Request, artifact_id: str) -> Artifact:
 
 def _whole(artifact: Artifact) -> ArtifactAnswer:
     """As it is stored by now."""
-    row = artifact_rows(Artifact.objects.filter(user=artifact.user_id, id=artifact.id), whole=True).first()
+    row = artifact_rows(artifact.user_id, Artifact.objects.filter(id=artifact.id), whole=True).first()
     if row is None:
         raise ArtifactNotFound
     return artifact_object(row, whole=True)

@@ -69,7 +69,8 @@ class ArtifactExport(AsyncAPIView):
         artifact = threads.artifact_of(caller(request), artifact_id)
         number = self.version.text(request)
         wanted = version_number(number) if number else artifact.version
-        version = artifact.versions.filter(number=wanted).select_related("artifact").first()
+        mine = artifact.versions.filter(user=artifact.user_id, artifact__user=artifact.user_id, number=wanted)
+        version = mine.select_related("artifact").first()
         if version is None:
             raise VersionNotFound
         return version

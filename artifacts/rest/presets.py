@@ -88,7 +88,8 @@ def _made_artifact(opened: OpenedReply, ending: ReplyEndedData) -> MadeAnswer:
     versions = services.made_by(opened.reply)
     artifact = None
     if versions:
-        rows = artifact_rows(Artifact.objects.filter(id=versions[-1].artifact_id), whole=True)
+        newest = versions[-1]
+        rows = artifact_rows(newest.user_id, Artifact.objects.filter(id=newest.artifact_id), whole=True)
         artifact = artifact_object(rows.get(), whole=True)
     return {
         "thread": ending["thread"],

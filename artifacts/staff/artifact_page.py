@@ -37,7 +37,9 @@ class ArtifactPage:
 
 def artifact_page(artifact: Artifact, *, before: str, version: str, shown: bool) -> ArtifactPage:
     """The newest versions, those before a number, or one of them whole. What they say only if ``shown``."""
-    stored = version_rows(artifact.versions.all()).annotate(request=request_of("reply_id", "created_at"))
+    stored = version_rows(artifact.user_id, artifact.versions.all()).annotate(
+        request=request_of("reply_id", "created_at")
+    )
     number, end = position(version), position(before)
     if number is not None:
         whole = stored.filter(number=number).annotate(text=F("content") if shown else Value(""))

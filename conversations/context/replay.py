@@ -245,7 +245,11 @@ def _requests_of_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
     if snapshot.round == 1:
         return [snapshot]
     earlier = ContextSnapshot.objects.filter(
-        reply=snapshot.reply_id, purpose=snapshot.purpose, round__lt=snapshot.round, thread=snapshot.thread_id
+        user=snapshot.user_id,
+        reply=snapshot.reply_id,
+        purpose=snapshot.purpose,
+        round__lt=snapshot.round,
+        thread=snapshot.thread_id,
     )
     return [*earlier.order_by("round"), snapshot]
 
@@ -310,7 +314,8 @@ def _budget_then(first: ContextSnapshot, today: Assistant) -> Assistant:
 
 def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
     if first.message_id:
-        return Turn.of(Message.objects.get(id=first.message_id, thread=first.thread_id))
+        mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
+        return Turn.of(mine.get(id=first.message_id))
     content = text_blocks(texts[INSTRUCTION])
     place = snapshots.runs_of(first)[-1].last + 1
     return Turn(position=place, depth=place, role="user", content=content, token_count=turn_tokens(content))
@@ -359,7 +364,8 @@ def _given_beside(
     )
     recorded = first.recalled or []
     here = [item["id"] for item in recorded if item["included"] and item.get("thread") == str(thread.id)]
-    turns = {str(turn.id): Turn.of(turn) for turn in (Message.objects.filter(id__in=here) if here else ())}
+    found = Message.objects.filter(user=first.user_id, id__in=here) if here else ()
+    turns = {str(turn.id): Turn.of(turn) for turn in found}
     fitted = {}
     for source in sources_at(Place.BESIDE):
         if source.is_wanted(query):
@@ -383,7 +389,8 @@ def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
         return ()
     runs = [run for run in snapshots.runs_of(first) if run.reason is not Reason.SUPERSEDED]
     end = runs[-1].last if runs else 0
-    messages = Message.objects.filter(thread=first.thread_id, is_active=False, position__lte=end)
+    mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
+    messages = mine.filter(is_active=False, position__lte=end)
     whole = [run for run in runs if run.count == run.last - run.first + 1]
     positions = messages.values_list("position", flat=True)
     return tuple(place for place in positions if any(run.first <= place <= run.last for run in whole))
@@ -391,7 +398,8 @@ def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
 
 def _session_then(record: Record) -> Session:
     """As far as this thread alone tells."""
-    earlier = Message.objects.filter(thread=record.thread, position__lt=record.newest.position, role="user")
+    mine = Message.objects.filter(user=record.thread.user_id, thread=record.thread)
+    earlier = mine.filter(position__lt=record.newest.position, role="user")
     times = sorted(earlier.order_by("-position").values_list("created_at", flat=True)[:LOOKED_BACK])
     session: Session | None = None
     last = None

@@ -181,7 +181,7 @@ def file_names(snapshot: ContextSnapshot) -> dict[str, str]:
     packed = snapshot.files
     if packed is None:
         return {}
-    named = File.objects.filter(id__in=file_account.all_files(packed))
+    named = File.objects.filter(user=snapshot.user_id, id__in=file_account.all_files(packed))
     return {str(id): name for id, name in named.values_list("id", "name")}
 
 
@@ -189,7 +189,8 @@ def citations_of(snapshot: ContextSnapshot) -> list[Citation]:
     """What the text of the reply cites, once that has ended."""
     if snapshot.files is None or snapshot.reply_id is None:
         return []
-    return Message.objects.filter(reply=snapshot.reply_id).values_list("citations", flat=True).first() or []
+    wrote = Message.objects.filter(user=snapshot.user_id, reply=snapshot.reply_id)
+    return wrote.values_list("citations", flat=True).first() or []
 
 
 def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:

@@ -346,7 +346,8 @@ def _cleared(snapshot: ContextSnapshot, there: Collection[int]) -> dict[str | in
     """When the turns that were sent were cleared away, by position. Nothing else takes a turn from a thread that stays."""
     sent = {place for run in runs_of(snapshot) if run.included for place in range(run.first, run.last + 1)}
     missing = sent.difference(there)
-    at = Thread.objects.filter(id=snapshot.thread_id).values_list("cleared_at", flat=True).first() if missing else None
+    own = Thread.objects.filter(user=snapshot.user_id, id=snapshot.thread_id)
+    at = own.values_list("cleared_at", flat=True).first() if missing else None
     return dict.fromkeys(missing, at) if at else {}
 
 

@@ -59,17 +59,23 @@ def read_file(file_id: uuid.UUID) -> None:
 
 def give_up(file_id: uuid.UUID, *, attempt: int | None = None) -> None:
     """The server itself could not read it. ``attempt`` None: whichever it is."""
-    rows = File.objects.filter(id=file_id, state=File.State.READING)
     with transaction.atomic():
-        if attempt is not None:
-            rows = rows.filter(attempt=attempt)
-        if rows.update(state=File.State.FAILED, error=_error("failed", FAILED), **NOTHING_READ):
-            FilePart.objects.filter(file=file_id).delete()
+        file = _waiting(file_id)
+        if file is None or attempt not in (None, file.attempt):
+            return
+        mine = File.objects.filter(user=file.user_id, id=file_id)
+        mine.update(state=File.State.FAILED, error=_error("failed", FAILED), **NOTHING_READ)
+        FilePart.objects.filter(user=file.user_id, file=file_id).delete()
+
+
+def _waiting(file_id: uuid.UUID) -> File | None:
+    """The file, held until the end of the transaction, if it is still to be read."""
+    return File.objects.select_for_update().filter(id=file_id, state=File.State.READING).first()
 
 
 def _begin(file_id: uuid.UUID) -> File | None:
     with transaction.atomic():
-        file = File.objects.select_for_update().filter(id=file_id, state=File.State.READING).first()
+        file = _waiting(file_id)
         if file is None:
             return None
         FilePart.objects.filter(user=file.user_id, file=file).delete()
@@ -108,7 +114,7 @@ def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[
             if isinstance(each, Outline):
                 _update(file, title=shortened(one_line(clean(each.title)), 200), pages_total=each.total)
                 if each.thumbnail:
-                    thumbnails.store(file.id, each.thumbnail)
+                    thumbnails.store(file, each.thumbnail)
                 continue
             parts.append(each)
             if len(parts) >= MOST_AT_ONCE or time.monotonic() - stored_at >= STORE_SECONDS:

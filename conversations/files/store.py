@@ -47,9 +47,9 @@ def attachable(user: User, ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> li
     return [files[id] for id in ids]
 
 
-def are_being_read(ids: Sequence[str]) -> bool:
+def are_being_read(user_id: int, ids: Sequence[str]) -> bool:
     """Whether any of them is."""
-    return File.objects.filter(id__in=ids, state=File.State.READING).exists()
+    return File.objects.filter(user=user_id, id__in=ids, state=File.State.READING).exists()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +93,9 @@ def picture_of(part: FilePart) -> str:
     return part.picture
 
 
-def delete_unsent(ids: Sequence[uuid.UUID]) -> None:
+def delete_unsent(user: User, ids: Sequence[uuid.UUID]) -> None:
     """Those of these files that are in no message."""
-    File.objects.filter(id__in=ids, thread=None).delete()
+    of(user).filter(id__in=ids, thread=None).delete()
 
 
 def delete_orphans(before: datetime) -> int:

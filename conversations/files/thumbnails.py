@@ -1,7 +1,6 @@
 """Small pictures of files: of pictures they are made as these are read, of PDFs when somebody first sees them."""
 
 import secrets
-import uuid
 from pathlib import Path
 
 from django.db import transaction
@@ -22,17 +21,17 @@ def place_of(file: File) -> str:
         raise PictureNotFound("There is no small picture of a file of this kind, or of one that can't be read.")
     try:
         with storage.scratch(f"thumbnail-{secrets.token_hex(8)}") as folder, storage.local(file.place, folder) as path:
-            return store(file.id, reading.thumbnail(path, detect(path, file.name), folder=folder, limits=LIMITS))
+            return store(file, reading.thumbnail(path, detect(path, file.name), folder=folder, limits=LIMITS))
     except FileProblem as problem:
         raise PictureNotFound(problem.message) from None
 
 
-def store(file_id: uuid.UUID, picture: Path) -> str:
+def store(file: File, picture: Path) -> str:
     """Its place. What was there before is removed. Raises ``FileNotFound``."""
     size = picture.stat().st_size
     place = storage.keep(picture)
     with transaction.atomic():
-        if File.objects.filter(id=file_id).update(thumbnail=place, thumbnail_size=size):
+        if File.objects.filter(user=file.user_id, id=file.id).update(thumbnail=place, thumbnail_size=size):
             storage.claim([place])
             return place
     storage.discard([place])

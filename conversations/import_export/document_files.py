@@ -39,9 +39,10 @@ def path_of(file: File) -> str:
 
 
 def files_of(threads: Sequence[Thread], *, with_bytes: bool) -> dict[uuid.UUID, list[dict[str, Any]]]:
-    """Those of these threads, oldest first; ``path`` is null where their bytes don't come along."""
+    """Those of these threads of one person, oldest first; ``path`` is null where their bytes don't come along."""
     by_thread: dict[uuid.UUID | None, list[dict[str, Any]]] = {}
-    for file in File.objects.filter(thread__in=threads).order_by("id").only(*FIELDS):
+    files = File.objects.filter(user=threads[0].user_id, thread__in=threads)
+    for file in files.order_by("id").only(*FIELDS):
         by_thread.setdefault(file.thread_id, []).append(
             {
                 **{name: getattr(file, name) for name in ("id", "name", "kind", "media_type")},
@@ -51,16 +52,19 @@ def files_of(threads: Sequence[Thread], *, with_bytes: bool) -> dict[uuid.UUID, 
                 "path": path_of(file) if with_bytes else None,
             }
         )
-    return {thread: files for thread, files in by_thread.items() if thread}
+    return {thread: some for thread, some in by_thread.items() if thread}
 
 
 def given_in(turns: Sequence[Message]) -> Given:
+    """Of turns of one person."""
     by_turn: Given = {}
     if not turns:
         return by_turn
     positions = [turn.position for turn in turns]
     rows = TurnFile.objects.filter(
-        thread__in={turn.thread_id for turn in turns}, position__range=(min(positions), max(positions))
+        user=turns[0].user_id,
+        thread__in={turn.thread_id for turn in turns},
+        position__range=(min(positions), max(positions)),
     )
     for row in rows.order_by("thread_id", "position", "place"):
         given = {"file": row.file_id, "parts": write_ranges(row.numbers), "outlined": row.outlined}

@@ -61,7 +61,19 @@ NAMES: dict[type[Model], Sequence[str]] = {
 """What the document says of a row."""
 ATTRIBUTES = {"after_position": "place", "message": "maker", "thread": "thread_id"}
 """Where a row has it under another name."""
-TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status", "offline", "citations")
+TURN_FIELDS = (
+    "id",
+    "thread_id",
+    "user_id",
+    "position",
+    "role",
+    "content",
+    "text",
+    "created_at",
+    "status",
+    "offline",
+    "citations",
+)
 
 
 def separators() -> Iterator[str]:
@@ -166,26 +178,26 @@ async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
 
 
 def _threads(user: User, after: Thread | None) -> list[Thread]:
-    return list(_next(_measured(Thread.objects.filter(user=user)), after, "created_at"))
+    return list(_next(_measured(user.pk, Thread.objects.all()), after, "created_at"))
 
 
 def _with_chars(thread: Thread) -> list[Thread]:
     """None where it was deleted just now."""
-    return list(_measured(Thread.objects.filter(id=thread.id)))
+    return list(_measured(thread.user_id, Thread.objects.filter(id=thread.id)))
 
 
-def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
-    """With the characters of their artifacts."""
-    versions = ArtifactVersion.objects.filter(thread=OuterRef("id")).order_by().values("thread")
+def _measured(user_id: int, threads: QuerySet[Thread]) -> QuerySet[Any]:
+    """Those of a person, with the characters of their artifacts."""
+    versions = ArtifactVersion.objects.filter(user=user_id, thread=OuterRef("id")).order_by().values("thread")
     chars = Coalesce(Subquery(versions.values(chars=Sum("size"))), 0)
-    return threads.select_related("assistant").annotate(chars=chars)
+    return threads.filter(user=user_id).select_related("assistant").annotate(chars=chars)
 
 
 def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) -> list[Any]:
     """A page of what is remembered of them, each with those sources alone that the document holds."""
     rows: list[Any] = list(_next(model._default_manager.filter(user=user), after, time))
     named = {source for row in rows for source in row.sources}
-    active = Message.objects.filter(id__in=named, is_active=True, thread__user=user)
+    active = Message.objects.filter(id__in=named, is_active=True, user=user)
     known = set(active.values_list("id", flat=True))
     for row in rows:
         row.sources = [source for source in row.sources if source in known]
@@ -202,11 +214,12 @@ def _preferences(user: User) -> str:
 
 def _summaries(threads: Sequence[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
     """Those of these threads, each from and to a place in the document. One whose turns all left the path is made anew."""
-    path = Message.objects.filter(thread=OuterRef("thread"), is_active=True)
+    user = threads[0].user_id
+    path = Message.objects.filter(user=user, thread=OuterRef("thread"), is_active=True)
     first = path.filter(position__gte=OuterRef("first_position")).order_by("position").values("depth")[:1]
     last = path.filter(position__lte=OuterRef("last_position")).order_by("-position").values("depth")[:1]
     by_thread: dict[uuid.UUID, list[dict[str, Any]]] = {}
-    parts = ThreadSummary.objects.filter(thread__in=threads).order_by("thread_id", "first_position")
+    parts = ThreadSummary.objects.filter(user=user, thread__in=threads).order_by("thread_id", "first_position")
     for part in parts.annotate(first=Subquery(first), last=Subquery(last)).filter(first__lte=F("last")):
         stale = {"stale_since": part.stale_since} if part.stale_since else {}
         by_thread.setdefault(part.thread_id, []).append(_object(part) | stale)
@@ -222,7 +235,8 @@ def _next(rows: QuerySet[Any], after: Any, time: str) -> QuerySet[Any]:
 
 def _turns(threads: list[Thread]) -> dict[uuid.UUID, str] | None:
     """Those of each thread; ``None`` where they are too long to be in memory all at once."""
-    turns = Message.objects.filter(thread__in=threads, is_active=True).order_by("thread_id", "position")
+    mine = Message.objects.filter(user=threads[0].user_id, thread__in=threads, is_active=True)
+    turns = mine.order_by("thread_id", "position")
     if (turns.aggregate(size=Sum(SIZE))["size"] or 0) > AT_ONCE:
         return None
     rows = list(turns.only(*TURN_FIELDS))
@@ -252,10 +266,11 @@ def turns_behind(thread: Thread, position: int) -> list[Message]:
 
 def _artifacts(threads: list[Thread]) -> list[Any]:
     """Those of these threads, each with the place in the document of the turn that it stands below."""
+    user = threads[0].user_id
     above = Message.objects.filter(
-        thread=OuterRef("thread"), is_active=True, position__lte=OuterRef("after_position")
+        user=user, thread=OuterRef("thread"), is_active=True, position__lte=OuterRef("after_position")
     ).order_by("-position")
-    artifacts = Artifact.objects.filter(thread__in=threads, deleted_at=None).order_by("created_at", "id")
+    artifacts = Artifact.objects.filter(user=user, thread__in=threads, deleted_at=None).order_by("created_at", "id")
     return list(artifacts.annotate(place=Coalesce(Subquery(above.values("depth")[:1]), 0)))
 
 
@@ -263,7 +278,8 @@ def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, str]:
     artifacts = _artifacts(threads)
     found = ArtifactVersion.objects.filter(artifact__in=artifacts)
     versions: dict[uuid.UUID, list[Any]] = {}
-    for version in version_rows(found, whole=True).order_by("artifact_id", "number") if artifacts else ():
+    rows = version_rows(threads[0].user_id, found, whole=True).order_by("artifact_id", "number")
+    for version in rows if artifacts else ():
         versions.setdefault(version.artifact_id, []).append(version)
     objects: dict[uuid.UUID, list[dict[str, Any]]] = {}
     for artifact in artifacts:
@@ -274,7 +290,7 @@ def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, str]:
 
 def _some_versions(artifact: Artifact, first: int) -> list[Any]:
     versions = artifact.versions.filter(number__gte=first, number__lt=first + STEP)
-    return list(version_rows(versions, whole=True).order_by("number"))
+    return list(version_rows(artifact.user_id, versions, whole=True).order_by("number"))
 
 
 def _opening(thread: Thread) -> str:

@@ -32,7 +32,7 @@ async def zipped(thread: Thread) -> AsyncIterator[bytes]:
     for name, pieces in {"md": _conversation(thread), "json": export_thread(thread)}.items():
         async for piece in archive.file(f"{folder}/conversation.{name}", thread.updated_at, pieces):
             yield piece
-    async for piece in add_files(archive, f"{folder}/", File.objects.filter(thread=thread)):
+    async for piece in add_files(archive, f"{folder}/", File.objects.filter(user=thread.user_id, thread=thread)):
         yield piece
     names = FileNames()
     async for version in _versions(thread):
@@ -149,7 +149,9 @@ def _read_versions(thread: Thread, ids: list[int]) -> list[ArtifactVersion]:
 
 
 def _ordered(thread: Thread) -> Any:
-    versions = ArtifactVersion.objects.filter(thread=thread, artifact__deleted_at=None)
+    versions = ArtifactVersion.objects.filter(
+        user=thread.user_id, thread=thread, artifact__user=thread.user_id, artifact__deleted_at=None
+    )
     return versions.order_by("artifact__created_at", "artifact_id", F("number").desc())
 
 

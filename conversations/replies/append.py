@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from conversations import threads
 from conversations.context.token_estimate import text_of
 from conversations.errors import InvalidMessage, ReplyInProgress
 from conversations.models import Message, Thread
@@ -17,6 +18,8 @@ from conversations.runtime.text import clean_deep
 from memory.index.index_turns import catch_up_if_possible
 
 AT_ONCE = 500
+MOVED = ("last_position", "message_count", "updated_at", "session_started_at", "away_since")
+"""What a turn at its end changes of a thread."""
 Said = tuple[str, list[dict[str, Any]]]
 """Role and content blocks."""
 
@@ -62,7 +65,10 @@ def _store(
         before = row.id
         rows.append(row)
     thread.updated_at, thread.session_started_at, thread.away_since = now, session.started_at, session.away_since
-    thread.save(force_insert=cursor.is_new)
+    if cursor.is_new:
+        thread.save(force_insert=True)
+    else:
+        threads.of(user).filter(id=thread.id).update(**{name: getattr(thread, name) for name in MOVED})
     Message.objects.bulk_create(rows, batch_size=AT_ONCE)
     return thread
 

@@ -3,6 +3,8 @@
 import uuid
 from collections.abc import Sequence
 
+from django.contrib.auth.models import User
+
 from conversations.context.file_excerpts import choose
 from conversations.context.file_reads import PictureCounter, named_files, read_outlines
 from conversations.context.token_factor import PLAIN
@@ -11,9 +13,9 @@ from conversations.models import Assistant, File, Message, TurnFile
 PICTURES = PictureCounter(are_seen=True, factor=PLAIN)
 
 
-def claim(ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> None:
+def claim(user: User, ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> None:
     """From now on they belong to the thread."""
-    File.objects.filter(id__in=ids, thread=None).update(thread=thread_id)
+    File.objects.filter(user=user, id__in=ids, thread=None).update(thread=thread_id)
 
 
 def place(user_id: int, thread_id: uuid.UUID, assistant: Assistant) -> None:

@@ -78,7 +78,7 @@ def open_turn(
     def attempt() -> OpenedReply | None:
         cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id, thread_model)
         if cursor.duplicate:
-            message = Message.objects.get(id=cursor.duplicate)
+            message = Message.objects.get(user=user, id=cursor.duplicate)
             reply = Reply.objects.filter(user=user, thread=cursor.thread, user_message=message).latest("created_at")
             return OpenedReply(thread=cursor.thread, message=message, reply=reply, saved=None, repeated=True)
         if not _is_free(cursor):
@@ -184,12 +184,12 @@ def open_preset(
     def attempt() -> OpenedReply | None:
         cursor = place_in(user, known_id)
         thread, session = cursor.thread, session_of(cursor.thread)
-        if click and (reply := Reply.objects.filter(thread=thread, client_id=click).first()):
+        if click and (reply := Reply.objects.filter(user=user, thread=thread, client_id=click).first()):
             return OpenedReply(thread=thread, message=None, reply=reply, saved=None, repeated=True)
         preset = threads.preset_of(thread, slug)
         if not cursor.before:
             raise NothingToWorkFrom
-        running = Reply.objects.get(id=cursor.running) if cursor.running else None
+        running = Reply.objects.get(user=user, id=cursor.running) if cursor.running else None
         if running and running.preset == slug:  # the same button once more
             return OpenedReply(thread=thread, message=None, reply=running, saved=None, repeated=True)
         if not _is_free(cursor):

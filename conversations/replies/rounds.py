@@ -156,7 +156,7 @@ class ReplyRun:
         named = named_files(self.opened.message.blocks) if self.opened.message else []
         if not named:
             return
-        while await once_it_answers(are_being_read, named):  # noqa: ASYNC110
+        while await once_it_answers(are_being_read, self.opened.thread.user_id, named):  # noqa: ASYNC110
             await asyncio.sleep(LOOK_SECONDS)  # a worker reads them, and rings no bell
 
     async def _build(self, *, query: Rewriting | None = None, round: int = 1) -> ModelRequest:

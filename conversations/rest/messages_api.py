@@ -246,12 +246,12 @@ class Messages(InTheirShape, AsyncAPIView):
         """Answer the newest message. The reply goes on if the program leaves."""
         ready = await _apart(request, lambda: _ready(request))
         if ready.thread and ready.restored:
-            await _until_read(ready.restored)
+            await _until_read(caller(request), ready.restored)
             await in_database(history_files.place)(caller(request).pk, ready.thread, ready.assistant)
         try:
             begun = await _begin(caller(request), ready, token_of(request))
         except OpenbookError:
-            await in_database(store.delete_unsent)(ready.received)
+            await in_database(store.delete_unsent)(caller(request), ready.received)
             raise
         if not ready.call.stream:
             return _whole(await _last(replies.follow(begun.reply)), begun)
@@ -402,10 +402,10 @@ def _import(user: User, matched: MatchedCall) -> tuple[uuid.UUID, list[uuid.UUID
             assistant=matched.assistant.slug,
         )
     except OpenbookError:
-        store.delete_unsent([file.id for file in kept.values()])
+        store.delete_unsent(user, [file.id for file in kept.values()])
         raise
     ids = [file.id for file in kept.values()]
-    history_files.claim(ids, thread)
+    history_files.claim(user, ids, thread)
     return thread, ids
 
 
@@ -424,11 +424,11 @@ def _restored(user: User, file: SentFile) -> File | None:
     return store.get(user, _stored(user, file))
 
 
-async def _until_read(ids: Sequence[uuid.UUID]) -> None:
+async def _until_read(user: User, ids: Sequence[uuid.UUID]) -> None:
     """Once these files have been read. A history that takes too long is gone on with as far as it is."""
     with suppress(TimeoutError):
         async with asyncio.timeout(READ_SECONDS):
-            while await in_database(store.are_being_read)([*map(str, ids)]):  # noqa: ASYNC110
+            while await in_database(store.are_being_read)(user.pk, [*map(str, ids)]):  # noqa: ASYNC110
                 await asyncio.sleep(LOOK_SECONDS)  # a worker reads them, and rings no bell
 
 
@@ -442,7 +442,7 @@ def _received(user: User, files: Sequence[SentFile]) -> tuple[Sequence[uuid.UUID
                 received.append(_stored(user, file))
             ids.append(file.id or received[-1])
     except OpenbookError:
-        store.delete_unsent(received)
+        store.delete_unsent(user, received)
         raise
     return ids, received
 
@@ -473,7 +473,7 @@ async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> Star
             token=token,
         )
         if opened.repeated:  # the files are there from the first time
-            await in_database(store.delete_unsent)(ready.received)
+            await in_database(store.delete_unsent)(user, ready.received)
     return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=model)
 
 

@@ -154,12 +154,13 @@ def _candidates(user: User, incoming: IncomingMessage, assistant: Assistant | No
     if assistant:
         recent = recent.filter(assistant=assistant)
     ids = list(recent.order_by("-updated_at", "-id").values_list("id", flat=True)[:LOOKED_AT])
-    turns = Message.objects.filter(thread=OuterRef("id"), is_active=True).order_by("-position")
+    turns = Message.objects.filter(user=user, thread=OuterRef("id"), is_active=True).order_by("-position")
     fits = Q(question=incoming.text.strip(WHITESPACE))
     if incoming.earlier:
         fits |= Q(tip=incoming.earlier[-1].text.strip(WHITESPACE))
     return (
-        Thread.objects.filter(id__in=ids)
+        threads.of(user)
+        .filter(id__in=ids)
         .annotate(tip=_trimmed(turns), question=_trimmed(turns.filter(role=Message.Role.USER)))
         .filter(fits)
         .select_related("assistant")
@@ -185,7 +186,7 @@ def _files_of(reply: Reply | None) -> Digests:
     """Those that the question brought which a reply answers."""
     question = reply.user_message if reply else None
     ids = named_files(question.blocks) if question else []
-    digests = digests_of(question.thread.user_id, ids) if question and ids else {}
+    digests = digests_of(question.user_id, ids) if question and ids else {}
     return [digests.get(id) for id in ids]
 
 
@@ -199,7 +200,8 @@ def digests_of(user_id: int, ids: Iterable[str]) -> Mapping[str, bytes]:
 def _newest_reply(thread: Thread) -> Reply | None:
     """To the newest question of the thread."""
     question = threads.messages_of(thread).filter(role=Message.Role.USER).order_by("-position").first()
-    to_it = Reply.objects.filter(thread=thread, user_message=question).select_related("user_message__thread")
+    of_thread = Reply.objects.filter(user=thread.user_id, thread=thread, user_message__user=thread.user_id)
+    to_it = of_thread.filter(user_message=question).select_related("user_message")
     return to_it.order_by("-created_at").first() if question else None
 
 

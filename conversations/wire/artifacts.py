@@ -58,16 +58,20 @@ def artifact_note(artifact: Artifact) -> ArtifactNote:
     return fill(ArtifactNote, artifact)
 
 
-def artifact_rows(artifacts: QuerySet[Artifact], *, whole: bool = False) -> QuerySet[Any]:
-    """Artifacts with what their newest version says of itself, as ``artifact_object`` reads it."""
-    newest = FilteredRelation("versions", condition=Q(versions__number=F("version"), versions__user=F("user")))
+def artifact_rows(user_id: int, artifacts: QuerySet[Artifact], *, whole: bool = False) -> QuerySet[Any]:
+    """Artifacts of a person with what their newest version says of itself, as ``artifact_object`` reads it."""
+    newest = FilteredRelation("versions", condition=Q(versions__number=F("version"), versions__user=user_id))
     content = {"content": F("newest__content")} if whole else {}
-    return artifacts.annotate(newest=newest).annotate(
-        **content,
-        size=F("newest__size"),
-        origin=F("newest__origin"),
-        reply=F("newest__reply"),
-        message=_maker("newest__message", "newest__reply"),
+    return (
+        artifacts.filter(user=user_id)
+        .annotate(newest=newest)
+        .annotate(
+            **content,
+            size=F("newest__size"),
+            origin=F("newest__origin"),
+            reply=F("newest__reply"),
+            message=_maker(user_id, "newest__message", "newest__reply"),
+        )
     )
 
 
@@ -77,10 +81,11 @@ def artifact_object(row: Any, *, whole: bool = False) -> ArtifactAnswer:
     return fill(ArtifactAnswer, row, thread=row.thread_id, **content)
 
 
-def version_rows(versions: QuerySet[ArtifactVersion], *, whole: bool = False) -> QuerySet[Any]:
-    """Versions with the turn that made them, as ``version_object`` reads them."""
-    rows = versions.filter(artifact__user=F("user")).select_related("artifact").defer(*([] if whole else ["content"]))
-    return rows.annotate(maker=_maker("message_id", "reply_id"))
+def version_rows(user_id: int, versions: QuerySet[ArtifactVersion], *, whole: bool = False) -> QuerySet[Any]:
+    """Versions of a person's artifacts with the turn that made them, as ``version_object`` reads them."""
+    mine = versions.filter(user=user_id, artifact__user=user_id).select_related("artifact")
+    rows = mine.defer(*([] if whole else ["content"]))
+    return rows.annotate(maker=_maker(user_id, "message_id", "reply_id"))
 
 
 def version_object(row: Any, *, whole: bool = False) -> VersionAnswer:
@@ -98,11 +103,11 @@ def version_object(row: Any, *, whole: bool = False) -> VersionAnswer:
     )
 
 
-def _maker(message: str, reply: str) -> Subquery:
+def _maker(user_id: int, message: str, reply: str) -> Subquery:
     """The turn that made a version. One that was saved in the middle of a reply names only the reply, which names the turn."""
     turns = Message.objects.filter(
         Q(id=OuterRef(message)) | Q(reply=OuterRef(reply)),
-        user=OuterRef("user"),
+        user=user_id,
         thread=OuterRef("thread"),
         is_active=True,
     )

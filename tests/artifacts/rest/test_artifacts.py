@@ -107,9 +107,9 @@ async def test_a_list_costs_the_same_for_many_artifacts_as_for_one(user: User, a
         counts = []
         for whole in (False, True):
             with CaptureQueriesContext(connection) as queries:
-                rows = wire.artifact_rows(Artifact.objects.filter(thread=thread), whole=whole)
+                rows = wire.artifact_rows(thread.user_id, Artifact.objects.filter(thread=thread), whole=whole)
                 made = [wire.artifact_object(row, whole=whole) for row in rows]
-                [wire.version_object(row) for row in wire.version_rows(thread.artifact_versions.all())]
+                [wire.version_object(row) for row in wire.version_rows(thread.user_id, thread.artifact_versions.all())]
             assert len(made) == thread.artifacts.count()
             counts.append(len(queries))
         return counts

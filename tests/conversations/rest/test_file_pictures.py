@@ -139,7 +139,7 @@ async def test_a_small_picture_that_takes_the_place_of_another_removes_it(user: 
         first = thumbnails.place_of(file)
         path = settings.OPENBOOK_FILES_DIR / "another.webp"
         path.write_bytes(b"RIFF, smaller")
-        second = thumbnails.store(file.id, path)
+        second = thumbnails.store(file, path)
         storage.remove_due(timezone.now())
         return {f"kept/{file.place}", f"kept/{second}"} - {first}
 
