@@ -6,9 +6,12 @@ PostgreSQL sends to one server whole.
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import psycopg
@@ -16,6 +19,8 @@ import pytest
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
+ROOT = Path(__file__).resolve().parent.parent
+APPS = tuple(f"{ROOT / app}/" for app in ("conversations", "artifacts", "memory", "config"))
 PARTITIONS = 8
 PARTITION = re.compile(r"(\w+)_of_(\d|nobody)")
 DIRECTORY = {
@@ -111,9 +116,11 @@ def run(connection: psycopg.Connection, statement: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A statement and the partitions that its plan reads or changes, by table. New rows go where their person's are."""
+    """A statement, the line of ours that asks it, and the partitions that its plan reads or changes, by table. New rows go
+    where their person's are."""
 
     statement: str
+    asked_at: str
     partitions: Mapping[str, frozenset[str]]
 
     @property
@@ -129,15 +136,23 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Planned]]:
 
     def explained(self: CursorWrapper, statement: Any, values: Any = None) -> Any:
         if EXPLAINED.match(str(statement)):
-            self.cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)
-            (plan,) = self.cursor.fetchone()
+            with self.db.connection.cursor() as own:  # a cursor that gives its rows in pieces explains nothing
+                own.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)
+                (plan,) = own.fetchone()
             plan = json.loads(plan) if isinstance(plan, str | bytes) else plan
-            seen.append(Planned(statement=str(statement), partitions=_partitions(plan)))
+            seen.append(Planned(statement=str(statement), asked_at=_asked_at(), partitions=_partitions(plan)))
         return execute(self, statement, values)
 
     with monkeypatch.context() as patched:
         patched.setattr(CursorWrapper, "execute", explained)
         yield seen
+
+
+def _asked_at() -> str:
+    frame: FrameType | None = sys._getframe()
+    while frame and not frame.f_code.co_filename.startswith(APPS):
+        frame = frame.f_back
+    return f"{Path(frame.f_code.co_filename).relative_to(ROOT)}:{frame.f_lineno}" if frame else ""
 
 
 def _partitions(plan: Any) -> dict[str, frozenset[str]]:
