@@ -11,7 +11,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from conversations.keep import runs
 from conversations.keep.backup import LEFT_OUT
+from tests import upgrades
 from tests.commands import SETTINGS, Commands
 from tests.conversations.keep.filling import WORDS
 from tests.pooler import pgbouncer
@@ -208,3 +210,21 @@ def test_a_drill_of_an_older_schema_proves_that_requests_come_back_byte_for_byte
             "SELECT kind, succeeded FROM conversations_maintenancerun ORDER BY began_at DESC LIMIT 2"
         )
         assert ran.fetchall() == [("drill", True), ("backup", True)]
+
+
+def test_a_database_of_the_first_release_is_backed_up_before_its_upgrade(forks: Commands, tmp_path: Path) -> None:
+    """It has no table of backups and restores. A restore that broke off is known all the same, and is run once more."""
+    copy, damaged = str(tmp_path / "copy"), tmp_path / "damaged ledger"
+    (damaged / "salt").mkdir(parents=True)
+    with fresh_database() as url:
+        upgrades.restore("0.1.0", url)
+        Installation(forks, url, tmp_path / "files", tmp_path / "ledger").manage("backup", copy)
+    with fresh_database() as url:
+        new = Installation(forks, url, tmp_path / "files again", tmp_path / "ledger")
+        words = new.refused("restore", copy, OPENBOOK_ERASURE_LEDGER=str(damaged))
+        assert "The erasure ledger can't be read: " in words
+        assert "has not come to its end" in new.refused("serve", "--port", "0", "--skip-checks")
+        proof = json.loads(new.manage("restore", copy, "--prove", "9").splitlines()[-1])
+        assert (proof["proven"], proof["different"]) == (upgrades.recorded_contents("0.1.0")["proven"], 0)
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT to_regclass(%s)", [runs.MARK]).fetchone() == (None,)

@@ -47,7 +47,7 @@ def restore(folder: Path, made: Manifest, *, key: str, progress: Progress) -> Co
             _put_file(folder, place, stored, key if made.encrypted else "")
             progress("files", stored.bytes)
         call_command("migrate", interactive=False, verbosity=0)
-        forgotten = erasure.apply(since=made.snapshot_at)
+        forgotten = _forget_again(made.snapshot_at)
         details.update(rows=made.rows, bytes=made.bytes, files=made.files_count, forgotten=sum(forgotten.values()))
     MaintenanceRun.objects.filter(kind=runs.KIND.RESTORE).exclude(succeeded=True).delete()
     return forgotten
@@ -55,9 +55,9 @@ def restore(folder: Path, made: Manifest, *, key: str, progress: Progress) -> Co
 
 def check_empty() -> None:
     """Raises ``BackupError`` unless nobody has anything here, or a restore broke off here."""
-    existing = set(connection.introspection.table_names())
-    if MaintenanceRun._meta.db_table in existing and runs.is_being_restored():
+    if runs.is_being_restored():
         return
+    existing = set(connection.introspection.table_names())
     for model, noun in ((User, "accounts"), (Thread, "conversations")):
         if model._meta.db_table in existing and run(f"SELECT 1 FROM {model._meta.db_table} LIMIT 1"):  # noqa: S608
             raise BackupError(f"The database of DATABASE_URL holds {noun}: name one that is empty.")
@@ -95,6 +95,16 @@ def files_of(folder: Path, made: Manifest, key: str) -> Iterator[tuple[str, Stor
         for line in lines:
             each = json.loads(line)
             yield each["place"], StoredFile(path=each["path"], bytes=each["bytes"], sha256=each["sha256"])
+
+
+def _forget_again(since: datetime) -> Counter[str]:
+    try:
+        return erasure.apply(since=since)
+    except OSError as error:
+        raise BackupError(
+            f"The erasure ledger can't be read: {error.filename}: {error.strerror}. Nothing is served from here until a "
+            "restore has succeeded: correct OPENBOOK_ERASURE_LEDGER and run it once more."
+        ) from error
 
 
 def _targets(made: Manifest) -> list[tuple[str, str]]:

@@ -1,29 +1,36 @@
 """When backups, drills and restores ran, and how they ended."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from django.db import ProgrammingError
+from django.db import connection
 from django.utils import timezone
-from psycopg.errors import UndefinedTable
 
 from conversations.models import MaintenanceRun
+from conversations.runtime.db import run
 
 KIND = MaintenanceRun.Kind
+MARK = "conversations_restoring"
+"""A table without columns: a restore began on the schema of 0.1.0, which has none for runs."""
 
 
 @contextmanager
 def recorded(kind: MaintenanceRun.Kind) -> Iterator[dict[str, Any]]:
-    """The run, with the details that the block puts down; it has failed where the block raises."""
-    run = MaintenanceRun.objects.create(kind=kind, began_at=timezone.now())
+    """The run, with the details that the block puts down; it has failed where the block raises. On the schema of 0.1.0 there
+    is no table for it: a restore leaves a mark there until it has succeeded."""
     details: dict[str, Any] = {}
+    if MaintenanceRun._meta.db_table not in connection.introspection.table_names():
+        with _marked() if kind is KIND.RESTORE else nullcontext():
+            yield details
+        return
+    begun = MaintenanceRun.objects.create(kind=kind, began_at=timezone.now())
     succeeded = False
     try:
         yield details
         succeeded = True
     finally:
-        MaintenanceRun.objects.filter(id=run.id).update(ended_at=timezone.now(), succeeded=succeeded, details=details)
+        MaintenanceRun.objects.filter(id=begun.id).update(ended_at=timezone.now(), succeeded=succeeded, details=details)
 
 
 def latest(kind: MaintenanceRun.Kind) -> MaintenanceRun | None:
@@ -33,9 +40,18 @@ def latest(kind: MaintenanceRun.Kind) -> MaintenanceRun | None:
 
 def is_being_restored() -> bool:
     """Whether a restore began here and has not succeeded; on an empty database none has."""
-    try:
-        return MaintenanceRun.objects.filter(kind=KIND.RESTORE).exclude(succeeded=True).exists()
-    except ProgrammingError as error:
-        if isinstance(error.__cause__, UndefinedTable):
-            return False
-        raise
+    tables = set(connection.introspection.table_names())
+    if MARK in tables:
+        return True
+    return (
+        MaintenanceRun._meta.db_table in tables
+        and MaintenanceRun.objects.filter(kind=KIND.RESTORE).exclude(succeeded=True).exists()
+    )
+
+
+@contextmanager
+def _marked() -> Iterator[None]:
+    """It stays where the block raises."""
+    run(f"CREATE TABLE IF NOT EXISTS {MARK} ()")
+    yield
+    run(f"DROP TABLE {MARK}")
