@@ -24,7 +24,7 @@ from tests.processes import ROOT, started
 from tests.services import free_port, fresh_database, program
 
 DEPLOY = ROOT / "deploy"
-UNITS = [f"openbook-{name}.service" for name in ("migrate", "serve@", "work")]
+UNITS = [f"openbook-{name}.service" for name in ("migrate", "serve@", "work", "backup", "drill")]
 HELM = ROOT / ".local" / "helm"
 SLIM = runpy.run_path(str(DEPLOY / "slim.py"))
 CHART = DEPLOY / "helm" / "openbook"
@@ -173,6 +173,52 @@ def test_a_unit_is_valid_and_shut_in(unit: str, tmp_path: Path) -> None:
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", judged.stdout)
     assert exposure, judged.stderr
     assert float(exposure.group(1)) <= EXPOSURE
+
+
+def test_each_night_a_backup_is_made_and_each_month_one_is_drilled(database: str, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database,
+        "DJANGO_SETTINGS_MODULE": "tests.server_settings",
+        "OPENBOOK_FILES_DIR": str(tmp_path / "files"),
+        "OPENBOOK_ERASURE_LEDGER": str(tmp_path / "ledger"),
+    }
+    (backups := tmp_path / "backups").mkdir()
+    for name in ("2026-10-01T030000", "2026-11-01T030000", "2099-01-01T030000.partial"):
+        (backups / name).mkdir()
+    os.utime(backups / "2026-10-01T030000", (0, 0))
+    for unit in ("backup", "drill"):
+        for line in re.findall(
+            r"(?m)^ExecStart(?:Post)?=(.*)$", (DEPLOY / "systemd" / f"openbook-{unit}.service").read_text()
+        ):
+            command = line.replace("$$", "$").replace("%%", "%").replace("/var/backups/openbook", str(backups))
+            done = subprocess.run(
+                shlex.split(command.replace(".venv/bin/python", sys.executable)),
+                cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+    kept = sorted(path.name for path in backups.iterdir())
+    assert (len(kept), kept[0], kept[-1]) == (3, "2026-11-01T030000", "2099-01-01T030000.partial")
+    assert f"{backups / kept[1]} can be restored" in done.stdout
+    for unit in ("backup", "drill"):
+        timer = (DEPLOY / "systemd" / f"openbook-{unit}.timer").read_text()
+        (when,) = re.findall(r"(?m)^OnCalendar=(.*)$", timer)
+        analyze = program("OPENBOOK_TEST_SYSTEMD_ANALYZE", "systemd-analyze")
+        subprocess.run([analyze, "calendar", when], check=True, capture_output=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes users")
+def test_the_user_and_the_folders_of_the_units_are_made(tmp_path: Path) -> None:
+    """In a root of its own."""
+    (tmp_path / "etc").mkdir()
+    for kind, options in {"sysusers": [], "tmpfiles": ["--create"]}.items():
+        subprocess.run(
+            [f"systemd-{kind}", f"--root={tmp_path}", *options, DEPLOY / "systemd" / f"{kind}.conf"], check=True
+        )
+    passwd = (tmp_path / "etc" / "passwd").read_text()
+    assert re.search(r"(?m)^openbook:", passwd)
+    folders = [tmp_path / "etc" / "openbook", tmp_path / "var" / "backups" / "openbook"]
+    assert [oct(path.stat().st_mode & 0o777) for path in folders] == ["0o750", "0o700"]
 
 
 def test_the_chart_is_what_kubernetes_takes() -> None:
