@@ -20,6 +20,7 @@ from config.postgres import embedded
 from config.server import health
 from conversations.web import consumers
 from tests.clients import ApiError, Json, ServerClient
+from tests.commands import Commands
 from tests.processes import ServerProcess, server
 from tests.volumes import fill, mounted
 from tests.waiting import until
@@ -154,6 +155,32 @@ def status_of_sending(client: ServerClient, thread: str, text: str) -> str:
         return str(client.call("POST", f"threads/{thread}/messages/", {"content": text})["reply"]["status"])
     except ApiError as error:
         return str(error.error["code"])
+
+
+def test_a_backup_of_it_is_made_drilled_and_restored_into_another(
+    forks: Commands, running: ServerProcess, client: ServerClient, data: Path, tmp_path: Path
+) -> None:
+    """As whoever has no other PostgreSQL does it, while it serves."""
+    client.call("POST", "threads/new/messages/", {"content": "I have two cats."})
+    copy = str(tmp_path / "copy")
+    manage(forks, data, "backup", copy)
+    drilled = json.loads(manage(forks, data, "drill", copy, "--json"))
+    assert (drilled["proven"] > 0, drilled["different"]) == (True, 0)
+    with psycopg.connect(embedded.url(data / "postgres", role=embedded.SUPERUSER)) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_database WHERE datname LIKE 'drill%'").fetchone() == (0,)
+    manage(forks, tmp_path / "other", "restore", copy)
+    answer = manage(
+        forks, tmp_path / "other", "chat", "--user", "admin", "--thread", "last", "How many cats do I have?"
+    )
+    assert "two cats" in answer
+    until(lambda: not (tmp_path / "other" / "postgres" / "postmaster.pid").exists())
+
+
+def manage(forks: Commands, data: Path, *arguments: str) -> str:
+    folders = {"OPENBOOK_DATA_DIR": str(data), "OPENBOOK_FILES_DIR": "", "OPENBOOK_ERASURE_LEDGER": ""}
+    done = forks.run("manage.py", *arguments, DATABASE_URL="", **folders)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_database_that_is_read_only_is_told(running: ServerProcess, data: Path) -> None:
