@@ -15,24 +15,31 @@ PIECE = 2**18
 GZIP = 31
 """For zlib: gzip's own frame, so that `zcat` reads what is not encrypted."""
 LEVEL = 1
-WRITTEN_AT_ONCE = 2**24
+MADE_UP_SECONDS = 0.1
+WRITTEN_AT_ONCE = 2**20
 """Bytes after which the disk takes what was written: a flood at the end would keep those waiting who commit meanwhile."""
 
 
 class Pace:
-    """Keeps to so many bytes a second, on the average of what was read since the beginning; 0: no limit."""
+    """Keeps to so many bytes a second, piece by piece; 0: no limit. Who was held up, as by many small rows or a slow disk,
+    makes up for a tenth of a second of it, not for all: that would be a flood afterwards."""
 
-    def __init__(self, bytes_a_second: float) -> None:
+    def __init__(
+        self,
+        bytes_a_second: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
         self._most = bytes_a_second
-        self._began = time.monotonic()
-        self.done = 0
+        self._clock, self._sleep = clock, sleep
+        self._due = clock()
 
     def add(self, count: int) -> None:
-        self.done += count
         if self._most:
-            ahead = self.done / self._most - (time.monotonic() - self._began)
-            if ahead > 0.05:
-                time.sleep(ahead)
+            now = self._clock()
+            self._due = max(self._due, now - MADE_UP_SECONDS) + count / self._most
+            if self._due > now:
+                self._sleep(self._due - now)
 
 
 class Target:
@@ -79,8 +86,15 @@ class Target:
         self._unwritten += len(content)
         if self._unwritten >= WRITTEN_AT_ONCE:
             self._file.flush()
-            os.fsync(self._file.fileno())
+            _begin_writing(self._file.fileno())
             self._unwritten = 0
+
+
+def _begin_writing(descriptor: int) -> None:
+    """Without waiting for it, nor a commit of the file system, which others' commits would wait for; what is on the disk
+    goes from memory. Where the system has no such call, the next ``fsync`` writes it all."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @contextmanager
