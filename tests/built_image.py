@@ -10,7 +10,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,18 @@ from tests.test_processes import PASSWORD
 from tests.waiting import until
 
 IMAGE = os.environ.get("OPENBOOK_TEST_IMAGE", "openbook")
-MOST_BYTES = 400_000_000
+MOST_BYTES, MOST_BYTES_OF_EXTRAS = 400_000_000, 40_000_000
+EXTRAS = {
+    "opentelemetry/sdk": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"},
+    "sentry_sdk": {"SENTRY_DSN": "http://key@127.0.0.1:9/1"},
+    "boto3": {"OPENBOOK_FILES_S3_BUCKET": "files", "OPENBOOK_PROVIDER": "bedrock", "AWS_REGION": "eu-west-1"},
+    "google/auth": {
+        "OPENBOOK_PROVIDER": "vertex",
+        "ANTHROPIC_VERTEX_PROJECT_ID": "openbook",
+        "CLOUD_ML_REGION": "global",
+    },
+}
+"""Packages that EXTRAS adds, and settings that need them."""
 LEFT_OUT = ("bin/pip", "bin/apt-get", "bin/perl", "bin/node", "bin/gcc", "bin/strip", "bin/postgres")
 WORKERS = "SELECT FROM conversations_lease WHERE starts_with(name, 'worker ') AND lease_until > now()"
 SAMPLES_FOLDER = ROOT / "tests" / "conversations" / "files" / "samples"
@@ -49,6 +60,11 @@ class Image:
     def user(self) -> list[int]:
         """Of the user, of the group."""
         return [int(each) for each in self.config["User"].split(":")]
+
+    @property
+    def extras(self) -> list[str]:
+        installed = "opt/openbook/.venv/lib/python3*/site-packages"
+        return [package for package in EXTRAS if any(self.root.glob(f"{installed}/{package}"))]
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +183,7 @@ def test_it_is_small(image: Image) -> None:
     layers, packed = sizes(image.root)
     files = sum(path.lstat().st_size for path in image.root.rglob("*") if path.is_file() and not path.is_symlink())
     print(f"{files / 1e6:.0f} MB of files, {layers / 1e6:.0f} MB as a layer, {packed / 1e6:.0f} MB by gzip")  # noqa: T201
-    assert layers <= MOST_BYTES
+    assert layers <= MOST_BYTES + (MOST_BYTES_OF_EXTRAS if image.extras else 0)
     found = [name for name in LEFT_OUT if any((image.root / place / name).exists() for place in ("usr", "usr/local"))]
     assert found == []
 
@@ -229,6 +245,14 @@ def read(client: ServerClient, name: str) -> Json:
     file = ended(client, upload(client, content, name))
     assert (name, file["status"], file["error"]) == (name, "ready", None)
     return file
+
+
+def test_what_extras_add_can_be_used(containers: Containers) -> None:
+    """`make image-test options="--build-arg 'EXTRAS=otel s3 cloud sentry'"`"""
+    for package in containers.image.extras:
+        given = replace(containers, environment=containers.environment | EXTRAS[package])
+        checked = given.run("check", "--fail-level", "WARNING")
+        assert checked.returncode == 0, (package, checked.stderr)
 
 
 def has_worker(database: str) -> bool:
