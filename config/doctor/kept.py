@@ -1,48 +1,52 @@
 """Whether what is kept can be had again: the last backup, and the last drill that proved one."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils import timezone
 
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning
+from config.observability import limits
 from conversations.keep import runs
 from conversations.models import MaintenanceRun
-
-# As deploy/prometheus/alerts.yaml has it
-OLD_BACKUP, OLD_DRILL = timedelta(days=2), timedelta(days=35)
+from conversations.staff.display import duration
 
 
 def look_at_backup() -> Sequence[Finding]:
     with reading():
         last = runs.latest(runs.KIND.BACKUP)
-    return [backup(last, timezone.now())]
+        has_failed = last is not None and runs.has_failed_since(last)
+    return [backup(last, timezone.now(), has_failed=has_failed)]
 
 
-def backup(last: MaintenanceRun | None, now: datetime) -> Finding:
-    """``last``: the one that succeeded last."""
-    advice = "Make one each night: docs/operate/backup-old.md."
+def backup(last: MaintenanceRun | None, now: datetime, *, has_failed: bool) -> Finding:
+    """``last``: the one that succeeded last; ``has_failed``: one since."""
     if last is None:
-        return warning("none was ever made by `manage.py backup`", advice)
-    words = f"the last was made {ago(now - last.began_at)}"
-    return warning(words, advice) if now - last.began_at > OLD_BACKUP else ok(words)
+        return warning("none was ever made by `manage.py backup`", "Make one each night: docs/operate/backup-old.md.")
+    age = (now - last.began_at).total_seconds()
+    words = f"the last was made {duration(age)} ago"
+    return _judged(words, has_failed, is_old=age > limits.BACKUP_SECONDS, page="docs/operate/backup-old.md")
 
 
 def look_at_drill() -> Sequence[Finding]:
     with reading():
         last, is_kept = runs.latest(runs.KIND.DRILL), runs.latest(runs.KIND.BACKUP) is not None
-    return [drill(last, timezone.now())] if is_kept else []
+        has_failed = last is not None and runs.has_failed_since(last)
+    return [drill(last, timezone.now(), has_failed=has_failed)] if is_kept else []
 
 
-def drill(last: MaintenanceRun | None, now: datetime) -> Finding:
-    advice = "Prove one each month: docs/operate/drill-old.md."
+def drill(last: MaintenanceRun | None, now: datetime, *, has_failed: bool) -> Finding:
     if last is None:
-        return warning("no backup was ever proven by `manage.py drill`", advice)
-    words = f"a backup was last proven {ago(now - last.began_at)}"
-    return warning(words, advice) if now - last.began_at > OLD_DRILL else ok(words)
+        return warning(
+            "no backup was ever proven by `manage.py drill`", "Prove one each month: docs/operate/drill-old.md."
+        )
+    age = (now - last.began_at).total_seconds()
+    words = f"a backup was last proven {duration(age)} ago"
+    return _judged(words, has_failed, is_old=age > limits.DRILL_SECONDS, page="docs/operate/drill-old.md")
 
 
-def ago(age: timedelta) -> str:
-    hours = age / timedelta(hours=1)
-    return f"{hours:.0f} hours ago" if hours < 48 else f"{hours / 24:.0f} days ago"
+def _judged(words: str, has_failed: bool, *, is_old: bool, page: str) -> Finding:
+    if has_failed:
+        return warning(f"{words}; one has failed since", f"Run it by hand and read what it says: {page}.")
+    return warning(words, f"See why there was none since: {page}.") if is_old else ok(words)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from django.conf import settings
+
 from config.doctor import database, services
 from config.doctor.findings import Finding
 from conversations.runtime import lagging
@@ -98,7 +100,7 @@ def look() -> Facts:
         tables, runs = own.rows("tables"), own.rows("runs")
         return Facts(
             installation=whole,
-            server=Server(*server[0]) if server else None,
+            server=_server(*server[0]) if server else None,
             schema=own.attempt("schema", lambda: Schema(*database.migrations())),
             migrations=None if migrations is None else [Migration(*row) for row in migrations],
             failed_tasks=failed[0][0] if failed else None,
@@ -113,6 +115,11 @@ def look() -> Facts:
             disks=installation.disks(),
             redis=redis,
         )
+
+
+def _server(version: str, role: str, sees_all: bool) -> Server:
+    """The embedded one has no role beside ours that anybody uses."""
+    return Server(version, role, sees_all=sees_all or settings.DATABASE_IS_EMBEDDED)
 
 
 def _months() -> list[Month]:

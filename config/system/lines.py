@@ -10,7 +10,7 @@ from config.doctor import database, machine, work
 from config.doctor.findings import Finding, Status, ok, warning, wrong
 from config.observability import limits
 from config.system.facts import Facts, Month, Run, Table
-from conversations.staff.display import moment, number, with_noun
+from conversations.staff.display import duration, moment, number, with_noun
 from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Chart, Series
 from conversations.upkeep import partitions
@@ -227,11 +227,3 @@ def growth(months: Sequence[Month], now: datetime) -> Chart:
         tick=lambda size: f"{size:,g} MB",
         note="what the tables of model requests and accesses to content hold of each month, with their indexes",
     )
-
-
-def duration(seconds: float) -> str:
-    """Rounded down to the largest unit that fits."""
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            return with_noun(int(seconds // size), unit)
-    return f"{seconds:.0f} s"

@@ -38,6 +38,10 @@ def latest(kind: MaintenanceRun.Kind) -> MaintenanceRun | None:
     return MaintenanceRun.objects.filter(kind=kind, succeeded=True).order_by("-began_at").first()
 
 
+def has_failed_since(last: MaintenanceRun) -> bool:
+    return MaintenanceRun.objects.filter(kind=last.kind, succeeded=False, began_at__gt=last.began_at).exists()
+
+
 def is_being_restored() -> bool:
     """Whether a restore began here and has not succeeded; on an empty database none has."""
     tables = set(connection.introspection.table_names())

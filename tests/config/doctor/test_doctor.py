@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import socketserver
 import subprocess
@@ -152,8 +153,8 @@ def test_an_installation_that_is_well(forks: Commands) -> None:
         "durability": "fsync, full_page_writes, synchronous_commit is off: what was acknowledged can be lost in a crash",
         "models": "offline: no model stands behind it, replies are made up by rules",
     }
-    assert found["backup"]["words"] == "the last was made 0 hours ago"
-    assert found["drill"]["words"] == "a backup was last proven 0 hours ago"
+    assert re.fullmatch(r"the last was made \d+ s ago", found["backup"]["words"])
+    assert re.fullmatch(r"a backup was last proven \d+ s ago", found["drill"]["words"])
     assert "2 `serve` with pools of 16 may take 46" in found["connections"]["words"]
 
 
@@ -252,6 +253,17 @@ def test_mail_servers_that_take_nothing(settings: Settings, greeting: str, words
         if greeting.startswith("220"):
             settings.MAILERS, settings.DEFAULT_FROM_EMAIL = mailers(f"smtp://{place}?tls=off"), "book@example.org"
             assert told("mail") == [("ok", f"{place} answers; nothing was sent")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_that_failed_after_one_that_did_not() -> None:
+    with runs.recorded(runs.KIND.BACKUP):
+        pass
+    assert [status for status, _ in told("backup")] == ["ok"]
+    with pytest.raises(OSError, match="full"), runs.recorded(runs.KIND.BACKUP):
+        raise OSError("full")
+    ((status, words),) = told("backup")
+    assert (status, words.endswith(" ago; one has failed since")) == ("warning", True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")

@@ -19,6 +19,7 @@ from config.system import facts, lines, page
 from config.system.facts import Month, Run
 from conversations.accounts.groups import GROUPS, make_groups
 from conversations.keep import runs
+from conversations.staff import display
 from conversations.upkeep import partitions
 from conversations.upkeep.installation import Disk, Queue, Standby
 from tests.conversations.staff.conftest import SignIn, signed_in  # noqa: F401
@@ -64,7 +65,7 @@ def test_what_is_worrying(judge: Callable[..., Finding], facts: list[Any], expec
     ("seconds", "words"), [(0.4, "0 s"), (60, "1 minute"), (7_300, "2 hours"), (86_400 * 3.5, "3 days")]
 )
 def test_how_long(seconds: float, words: str) -> None:
-    assert lines.duration(seconds) == words
+    assert display.duration(seconds) == words
 
 
 def test_growth_is_of_months_that_have_begun() -> None:
@@ -162,6 +163,11 @@ def test_a_role_that_may_not_read_statistics(operator: Client) -> None:
     """As that of the tests."""
     told = cells(operator.get(URL))["Oldest transaction"]
     assert re.fullmatch(r"\? Not known: the oldest is \d+ s old .* GRANT pg_read_all_stats TO \w+\.", told)
+
+
+def test_the_embedded_database_has_no_other_roles(operator: Client, settings: Any) -> None:
+    settings.DATABASE_IS_EMBEDDED = True
+    assert cells(operator.get(URL))["Oldest transaction"].startswith("✓Well:")
 
 
 def test_a_redis_that_is_away(operator: Client, settings: Any) -> None:
