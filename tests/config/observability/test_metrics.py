@@ -121,7 +121,7 @@ def test_rules_and_dashboards_name_only_what_is_told(running: ServerProcess) -> 
 def test_each_alert_fires_where_it_should_and_none_where_all_is_well() -> None:
     tested = yaml.safe_load((ALERTS.parent / "alerts_test.yaml").read_text())["tests"]
     rules = {rule["alert"]: rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]}
-    assert [test["name"] for test in tested] == [*rules, "all is well"]
+    assert list(dict.fromkeys(test["name"].split(" within ")[0] for test in tested)) == [*rules, "all is well"]
     for name, rule in rules.items():
         page = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name.removeprefix("Openbook")).lower()
         assert rule["annotations"]["runbook_url"] == f"docs/operate/{page}.md"
