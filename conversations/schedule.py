@@ -30,13 +30,15 @@ log = logging.getLogger("openbook.worker")
 SWEEPING = 0x73776565  # "swee": PostgreSQL's advisory locks are known by number
 WORKER = "worker "
 """What the lease of a worker's name begins with."""
+WORKER_LEASE = timedelta(seconds=5)
+"""Nobody else takes it, and a task that is run twice does no harm, so it may run out sooner than others."""
 IDLE = timedelta(minutes=10)
 LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
 RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
 REST = timedelta(minutes=1)
-FILE_REST, LONGEST_FILE_REST = timedelta(seconds=3), timedelta(minutes=10)
-"""After the first attempt to read a file that failed; after many of them."""
+FILE_REST, LONGEST_FILE_REST = timedelta(seconds=1), timedelta(minutes=10)
+"""After the first task to read a file that failed; after many of them."""
 MOST_AT_ONCE = 100
 MOST_WORKERS = 5
 """After so many have ended in the middle of a task it is not tried again."""
@@ -45,18 +47,15 @@ WAITING = [TaskResultStatus.READY, TaskResultStatus.RUNNING]
 SQL = read_statements(__file__)
 
 
-def sweep(*, at: datetime | None = None, since: datetime | None = None, puts_back: bool = True) -> int:
-    """Put back what dead workers left, and enqueue what is due. Returns how many users got a task.
+def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
+    """Enqueue what is due. Returns how many users got a task.
 
-    ``puts_back``: leases of workers that ran out show who died.
     Looked at are those who were active after ``since``, by default in the last hour, and those for whom something is wanted.
     """
     now = at or timezone.now()
     with transaction.atomic():
         if not _alone():
             return 0
-        if puts_back:
-            _put_back(now)
         users = _due(now, since or now - RECENTLY - IDLE)
         for user_id in users:
             consolidate_user.enqueue(user_id)
@@ -71,6 +70,13 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None, puts_bac
         if not get_backend().is_local and _is_time(mirror, now - MIRROR_EVERY) and mirror_due(most=1):
             mirror.enqueue()
     return len(users)
+
+
+def put_back() -> None:
+    """Give the tasks that dead workers left to others: of those whose lease has run out. Costs little."""
+    with transaction.atomic():
+        if _alone():
+            _put_back(timezone.now())
 
 
 def consolidate_now(user_ids: Iterable[int]) -> int:

@@ -36,7 +36,8 @@ ORDER BY newest.updated_at LIMIT %(most)s
 
 -- name: unread
 -- A task is enqueued with its file, and the file's state changes before its task ends: those without one were left in the middle.
--- Where the task failed – the storage is away –, the file waits, twice as long after each attempt.
+-- Where the task failed – the storage or the database is away –, the file waits, twice as long after each. That a worker ended
+-- says nothing of the next. One whose clock was ahead leaves times that are still to come.
 SELECT id FROM conversations_file AS file
 WHERE state = 'reading' AND NOT EXISTS (
     SELECT FROM django_tasks_database_dbtaskresult
@@ -44,7 +45,8 @@ WHERE state = 'reading' AND NOT EXISTS (
 ) AND NOT EXISTS (
     SELECT FROM django_tasks_database_dbtaskresult
     WHERE status = 'FAILED' AND task_path = %(task)s AND args_kwargs -> 'args' ->> 0 = file.id::text
-      AND finished_at > %(now)s - least(%(rest)s * power(2, least(file.attempt, 20) - 1), %(longest_rest)s)
+    HAVING max(finished_at) > %(now)s - least(%(rest)s * power(2, least(count(*), 20) - 1), %(longest_rest)s)
+       AND max(finished_at) <= %(now)s
 )
 LIMIT %(most)s
 

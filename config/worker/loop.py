@@ -30,8 +30,7 @@ log = logging.getLogger("openbook.worker")
 
 EVERY_QUEUE = "*"
 SWEEP_SECONDS = 3.0
-SOON_SECONDS = 0.5
-"""Between two, while it is not known who else lives."""
+PUT_BACK_SECONDS = 1.0
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
 RESTORE_SECONDS = 3.0
@@ -69,17 +68,20 @@ class WorkerLife:
     queue: str = EVERY_QUEUE
     swept_at: float = -SWEEP_SECONDS
     whole_at: float = -WHOLE_SWEEP_SECONDS
+    put_back_at: float = -PUT_BACK_SECONDS
 
     def step(self) -> bool:
         """Sweep if it is time to, and run the next task. False where there was none. Raises what the database raises, and
         ``LeaseLost`` where its task may be another's by now."""
         self.lease.check()
         now = time.monotonic()
+        if now - self.put_back_at >= PUT_BACK_SECONDS and self.lease.others_live():
+            schedule.put_back()
+            self.put_back_at = now
         if now - self.swept_at >= SWEEP_SECONDS:
             whole = now - self.whole_at >= WHOLE_SWEEP_SECONDS
-            puts_back = self.lease.others_live()
-            found = schedule.sweep(since=EVER if whole else None, puts_back=puts_back)
-            self.swept_at = now if puts_back else now - SWEEP_SECONDS + SOON_SECONDS
+            found = schedule.sweep(since=EVER if whole else None)
+            self.swept_at = now
             if whole and found < schedule.MOST_AT_ONCE:
                 self.whole_at = now
         worker = OneTask(self.name, self.queue)
@@ -90,7 +92,7 @@ class WorkerLife:
 @contextmanager
 def life(queue: str = EVERY_QUEUE) -> Iterator[WorkerLife]:
     name = f"{socket.gethostname()[:40]}.{os.getpid()}.{secrets.token_hex(4)}"
-    with leases.held(schedule.WORKER + name, waits=True) as lease:
+    with leases.held(schedule.WORKER + name, waits=True, lasts=schedule.WORKER_LEASE) as lease:
         assert lease
         yield WorkerLife(name, lease, queue)
 

@@ -43,6 +43,8 @@ class Lease:
 
     name: str
     lost: threading.Event = field(default_factory=threading.Event)
+    lasts: timedelta = LEASE
+    """How long, unless it is renewed; at most ``LEASE``."""
     holder: uuid.UUID = field(default_factory=uuid.uuid4)
     renewed_at: float = field(default_factory=time.monotonic)
     unbroken_since: float = field(default_factory=time.monotonic)
@@ -112,7 +114,7 @@ class _Keeper:
         """A crash of the database empties the table: what nobody has taken meanwhile is taken again."""
         now, renewed = time.monotonic(), bool(self._execute("renew", lease))
         if renewed or self._taken(lease):
-            if not renewed or now - lease.renewed_at > LEASE.total_seconds():
+            if not renewed or now - lease.renewed_at > lease.lasts.total_seconds():
                 lease.unbroken_since = now
             lease.renewed_at = now
         else:
@@ -127,7 +129,7 @@ class _Keeper:
 
     def _execute(self, statement: str, lease: Lease) -> list[Any]:
         """Its rows; once more where the connection was lost since the last time. Raises Django's errors."""
-        values = {"name": lease.name, "holder": lease.holder, "lease": LEASE}
+        values = {"name": lease.name, "holder": lease.holder, "lasts": lease.lasts, "longest": LEASE}
         with django_connection.wrap_database_errors:
             if self._connection:
                 try:
@@ -156,12 +158,12 @@ class _Keeper:
 _keeper = _Keeper()
 
 
-def take(name: str, *, lost: threading.Event | None = None) -> Lease | None:
+def take(name: str, *, lost: threading.Event | None = None, lasts: timedelta = LEASE) -> Lease | None:
     """Take what is free, or whose holder has died; ``None`` where somebody has it. It must be given back.
 
     ``lost`` is set when another process takes it over. Raises Django's errors of databases.
     """
-    lease = Lease(name, lost or threading.Event())
+    lease = Lease(name, lost or threading.Event(), lasts)
     return lease if _keeper.take(lease) else None
 
 
@@ -171,9 +173,9 @@ def give_back(lease: Lease) -> None:
 
 
 @contextmanager
-def held(name: str, *, waits: bool = False) -> Iterator[Lease | None]:
+def held(name: str, *, waits: bool = False, lasts: timedelta = LEASE) -> Iterator[Lease | None]:
     """The lease for as long as the block runs, or ``None`` where somebody has it; ``waits`` until it is free."""
-    while not (lease := take(name)) and waits:
+    while not (lease := take(name, lasts=lasts)) and waits:
         time.sleep(LOOK_SECONDS)
     try:
         yield lease

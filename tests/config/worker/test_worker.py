@@ -1,10 +1,12 @@
 """Workers as real processes that get killed, told to end, and lose the database. Tables that a test locks hold them up."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 from django.tasks import TaskResultStatus
@@ -14,18 +16,21 @@ from django_tasks_db.models import DBTaskResult
 from config.worker import loop
 from conversations import schedule
 from conversations.keep import runs
-from conversations.models import Lease
+from conversations.models import File, FilePart, Lease
 from conversations.runtime import leases
+from conversations.tasks import FILES, read_file
 from memory.models import ThreadSummary
 from memory.tasks import consolidate_user
-from tests.conversations.factories import make_thread
+from tests.conversations.factories import make_file, make_thread
 from tests.locks import LOCKS
 from tests.processes import ServerProcess, database_url, started
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-TASKS, SUMMARIES = "django_tasks_database_dbtaskresult", "memory_threadsummary"
+TASKS, SUMMARIES, PARTS = "django_tasks_database_dbtaskresult", "memory_threadsummary", "conversations_filepart"
+LONG = "".join(f"# Plan {number}\n\n{'The ferry leaves at nine. ' * 200}\n\n" for number in range(500)).encode()
+STUCK_SECONDS = 15.0
 
 
 @contextmanager
@@ -104,6 +109,35 @@ def consolidations() -> list[tuple[str, str]]:
     """How each task to consolidate stands, and its last worker."""
     found = DBTaskResult.objects.filter(task_path=consolidate_user.module_path)
     return [(task.status, (task.worker_ids or [""])[-1]) for task in found]
+
+
+def test_a_file_at_which_a_worker_is_killed_waits_for_no_more_than_15_seconds(user: User) -> None:
+    environment = {"DATABASE_URL": database_url(), "OPENBOOK_FILES_DIR": str(settings.OPENBOOK_FILES_DIR)}
+    file = make_file(user, LONG, name="plan.md", media_type="text/markdown")
+    read_file.enqueue(str(file.id))
+    with ExitStack() as stack:
+        readers = [
+            stack.enter_context(started("work", "--skip-checks", "--queue", FILES, **environment)) for _ in range(2)
+        ]
+        until(lambda: File.objects.filter(id=file.id, attempt=1, parts_read__gt=0).exists())
+        with locked(PARTS):
+            until(lambda: waits_for(PARTS))
+            until(lambda: Lease.objects.filter(name__startswith=schedule.WORKER).count() == len(readers))
+            reader_of(file, readers).kill()
+            killed_at = time.monotonic()
+        until(lambda: not File.objects.filter(id=file.id, state=File.State.READING).exists())
+        waited = time.monotonic() - killed_at
+    file.refresh_from_db()
+    assert (file.state, file.attempt) == (File.State.READY, 2)
+    assert file.parts_read == FilePart.objects.filter(file=file).count()
+    assert waited < STUCK_SECONDS
+
+
+def reader_of(file: File, workers: Sequence[ServerProcess]) -> ServerProcess:
+    """The one that holds its task."""
+    task = DBTaskResult.objects.get(args_kwargs__args=[str(file.id)], status=TaskResultStatus.RUNNING)
+    (worker,) = (each for each in workers if f".{each.pid}." in task.worker_ids[-1])
+    return worker
 
 
 def test_a_worker_outlives_the_database_and_ends_when_told_to_in_the_middle_of_a_task(user: User) -> None:

@@ -214,9 +214,9 @@ def test_a_file_whose_worker_was_told_to_end_gets_another_task() -> None:
 
 def test_a_file_that_could_not_be_reached_is_read_again_after_longer_and_longer_rests() -> None:
     file, now = markdown(), timezone.now()
+    File.objects.update(attempt=5)  # workers that ended do not count
     schedule.sweep(at=now)
-    for attempt, seconds in ((1, 3), (2, 6), (5, 48), (30, 600)):
-        File.objects.update(attempt=attempt)
+    for seconds in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600):
         DBTaskResult.objects.update(status=TaskResultStatus.FAILED, finished_at=now)
         schedule.sweep(at=now + timedelta(seconds=seconds - 1))
         assert TaskResultStatus.READY not in waiting(file)
@@ -233,7 +233,7 @@ def test_a_file_at_which_workers_die_again_and_again_is_given_up() -> None:
     file = markdown()
     read_file.enqueue(str(file.id))
     DBTaskResult.objects.update(status=TaskResultStatus.RUNNING, worker_ids=[*"abcde"])
-    schedule.sweep(at=timezone.now() + timedelta(seconds=1))
+    schedule.put_back()
     file.refresh_from_db()
     assert (file.state, error_of(file)["code"], waiting(file)) == ("failed", "failed", [TaskResultStatus.FAILED])
 
