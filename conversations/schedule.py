@@ -11,11 +11,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.tasks import Task, TaskResultStatus
-from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations.files import progress
 from conversations.models import AccountDeletion, BytesToRemove
+from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
 from conversations.tasks import delete_accounts, read_file, remove_bytes, retain
@@ -52,7 +52,7 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
 
     Looked at are those who were active after ``since``, by default in the last hour, and those for whom something is wanted.
     """
-    now = at or timezone.now()
+    now = at or clock.now()
     with transaction.atomic():
         if not _alone():
             return 0
@@ -62,13 +62,13 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
         for file_id in _unread(now):
             read_file.enqueue(file_id)
         if BytesToRemove.objects.filter(due_at__lte=now).exists() and _is_time(remove_bytes, now - REMOVE_EVERY):
-            remove_bytes.enqueue()
+            _enqueue(remove_bytes)
         if _is_time(retain, now - RETAIN_EVERY):
-            retain.enqueue()
+            _enqueue(retain)
         if AccountDeletion.objects.filter(due_at__lte=now).exists() and _is_time(delete_accounts, now - REST):
-            delete_accounts.enqueue()
+            _enqueue(delete_accounts)
         if not get_backend().is_local and _is_time(mirror, now - MIRROR_EVERY) and mirror_due(most=1):
-            mirror.enqueue()
+            _enqueue(mirror)
     return len(users)
 
 
@@ -76,7 +76,7 @@ def put_back() -> None:
     """Give the tasks that dead workers left to others: of those whose lease has run out. Costs little."""
     with transaction.atomic():
         if _alone():
-            _put_back(timezone.now())
+            _put_back(clock.now())
 
 
 def consolidate_now(user_ids: Iterable[int]) -> int:
@@ -141,6 +141,11 @@ def _due(now: datetime, since: datetime) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(SQL["due"], values)
         return [user_id for (user_id,) in cursor.fetchall()]
+
+
+def _enqueue(task: Task[[], None]) -> None:
+    """Bearing the time that the next one is reckoned from, whatever this machine's clock says."""
+    DBTaskResult.objects.filter(id=task.enqueue().id).update(enqueued_at=clock.now())
 
 
 def _is_time(task: Task[[], None], since: datetime) -> bool:

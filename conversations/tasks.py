@@ -10,12 +10,11 @@ from functools import wraps
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.tasks import task
-from django.utils import timezone
 
 from conversations.accounts import lifecycle, mailing
 from conversations.files import progress, storage
 from conversations.providers.errors import place_of
-from conversations.runtime import interruption, telemetry
+from conversations.runtime import clock, interruption, telemetry
 from conversations.runtime.request_ids import request_scope
 from conversations.upkeep import hourly_figures, key_renewal, retention
 
@@ -46,7 +45,7 @@ def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
 @task()
 @unattended
 def retain() -> None:
-    hourly_figures.keep(timezone.now())  # before they go
+    hourly_figures.keep(clock.now())  # before they go
     retention.apply()
     key_renewal.renew()
 
@@ -54,7 +53,7 @@ def retain() -> None:
 @task()
 @unattended
 def delete_accounts() -> None:
-    lifecycle.delete_due(timezone.now())
+    lifecycle.delete_due(clock.now())
 
 
 @task(queue_name=FILES)
@@ -66,7 +65,7 @@ def read_file(file_id: str) -> None:
 @task()
 @unattended
 def remove_bytes() -> None:
-    while not interruption.is_requested() and storage.remove_due(timezone.now()):
+    while not interruption.is_requested() and storage.remove_due(clock.now()):
         pass
 
 

@@ -31,7 +31,7 @@ from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
 from conversations.providers import circuit_breaker, model_catalog
 from conversations.providers import connections as connection_rows
-from conversations.runtime import db, rate_counters
+from conversations.runtime import clock, db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
@@ -180,6 +180,12 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(db.start_over, "__kwdefaults__", {"milliseconds": PATIENT_MILLISECONDS})
     monkeypatch.setattr(recall, "MILLISECONDS", PATIENT_MILLISECONDS)
     monkeypatch.setattr(known, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
+
+
+@pytest.fixture(autouse=True)
+def _own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of this machine, which tests set, until it is compared with the database's."""
+    monkeypatch.setattr(clock, "_clock", clock._Clock())
 
 
 @pytest.fixture(autouse=True)

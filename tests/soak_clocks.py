@@ -1,4 +1,6 @@
-"""Two servers, one of which has a clock that is two days ahead or behind, and is set right in mid-reply."""
+"""Two servers, one of which has a clock that is two days ahead or behind, and is set right, or wrong the other
+way, in mid-reply; and a worker with such a clock.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,12 +16,23 @@ from tests import model_scripts as scripts
 from tests.clients import Json, ServerClient
 from tests.clocks import Clock
 from tests.model_server import ModelServer
-from tests.processes import server
+from tests.processes import server, started
 from tests.services import fresh_database
+from tests.test_files import upload
 from tests.test_processes import PASSWORD, text_of
 from tests.waiting import until
 
-RIGHT = timedelta(0)
+RIGHT, AHEAD, BEHIND = timedelta(0), timedelta(days=2), timedelta(days=-2)
+RETAIN, DELETE = "conversations.tasks.retain", "conversations.tasks.delete_accounts"
+LEAVING = """
+WITH leaving AS (
+    INSERT INTO auth_user (username, password, is_superuser, is_staff, is_active, first_name, last_name, email, date_joined)
+    VALUES ('leaving', '', false, false, true, '', '', '', now()) RETURNING id
+)
+INSERT INTO conversations_accountdeletion (user_id, asked_at, due_at) SELECT id, now(), now() + interval '1 day' FROM leaving
+"""
+AS_LATER = "UPDATE django_tasks_database_dbtaskresult SET enqueued_at = enqueued_at - interval '11 minutes'"
+TASKS = "SELECT task_path, status FROM django_tasks_database_dbtaskresult WHERE task_path = ANY(%s)"
 LEFT = "SELECT lease_until - now(), lease_until FROM conversations_reply WHERE id = %s AND status = 'running'"
 REST = """
 SELECT (SELECT count(*) FROM conversations_contextsnapshot_rest) + (SELECT count(*) FROM conversations_replyevent_rest)
@@ -62,7 +75,10 @@ def installation(migrated: str, redis_url: str, tmp_path: Path) -> Iterator[Inst
         true = stack.enter_context(server(database, **environment))
         off = stack.enter_context(server(database, **clock.environment, **environment))
         token = ServerClient.signed_in(true.url, password=PASSWORD).token
-        yield Installation(clock, ServerClient(off.url, token), ServerClient(true.url, token), model, database)
+        client = ServerClient(off.url, token)
+        # libfaketime makes threads that import at the same time very slow.
+        client.call("POST", "threads/new/messages/", {"content": "Are you there?"}, seconds=240)
+        yield Installation(clock, client, ServerClient(true.url, token), model, database)
 
 
 def begin(client: ServerClient, thread: str, content: str) -> tuple[Iterator[Json], list[Json]]:
@@ -74,8 +90,14 @@ def begin(client: ServerClient, thread: str, content: str) -> tuple[Iterator[Jso
     return stream, events
 
 
-@pytest.mark.parametrize("by", [timedelta(days=2), timedelta(days=-2)], ids=["ahead", "behind"])
-def test_a_server_whose_clock_is_wrong_and_set_right_again(installation: Installation, by: timedelta) -> None:
+@pytest.mark.parametrize(
+    ("by", "then"),
+    [(AHEAD, RIGHT), (BEHIND, RIGHT), (AHEAD, BEHIND), (BEHIND, AHEAD)],
+    ids=["ahead", "behind", "ahead and then behind", "behind and then ahead"],
+)
+def test_a_server_whose_clock_is_wrong_and_set_in_the_midst(
+    installation: Installation, by: timedelta, then: timedelta
+) -> None:
     clock, off, true, model = installation.clock, installation.off, installation.true, installation.model
     gates = {"First": scripts.Gate(), "Second": scripts.Gate(), "Fourth": scripts.Gate()}
 
@@ -105,7 +127,7 @@ def test_a_server_whose_clock_is_wrong_and_set_right_again(installation: Install
     third = true.call("POST", f"threads/{thread}/messages/", {"content": "Third"})["reply"]["id"]
 
     stream, fourth = begin(off, thread, "Fourth")
-    clock.set(RIGHT)
+    clock.set(then)
     keeps_its_lease(installation, fourth[0]["reply"])
     gates["Fourth"].open()
     fourth += stream
@@ -165,3 +187,37 @@ def without_partition(installation: Installation) -> int:
         found = connection.execute(REST).fetchone()
     assert found
     return int(found[0])
+
+
+@pytest.mark.parametrize("by", [AHEAD, BEHIND], ids=["ahead", "behind"])
+def test_a_worker_whose_clock_is_wrong_deletes_nothing_too_early_and_does_what_is_due(
+    migrated: str, tmp_path: Path, by: timedelta
+) -> None:
+    """What was not sent yet stays for a day, as does an account that is to go, and upkeep is done every ten minutes."""
+    clock = Clock(tmp_path / "clock")
+    clock.set(by)
+    environment = {"OPENBOOK_DATA_DIR": str(tmp_path / "data"), "OPENBOOK_FILES_DIR": str(tmp_path / "files")}
+    with ExitStack() as stack:
+        database = stack.enter_context(fresh_database(migrated))
+        rows = stack.enter_context(psycopg.connect(database, autocommit=True))
+        running = stack.enter_context(server(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD, **environment))
+        client = ServerClient.signed_in(running.url, password=PASSWORD)
+        file = upload(client, b"The ferry leaves at nine.")
+        rows.execute(LEAVING)
+        worker = stack.enter_context(
+            started("work", "--skip-checks", DATABASE_URL=database, **clock.environment, **environment)
+        )
+        for number, then in enumerate((by, -by, RIGHT), 1):
+            clock.set(then)
+            until(lambda number=number: tasks(rows) == [(RETAIN, "SUCCESSFUL")] * number, seconds=240)  # type: ignore[misc]
+            assert client.call("GET", f"files/{file['id']}/")["status"] in {"reading", "ready"}
+            rows.execute(AS_LATER)
+        again = upload(client, b"The train leaves at ten.")
+        until(lambda: client.call("GET", f"files/{again['id']}/")["status"] == "ready")
+        assert "this machine's clock is wrong" in worker.output
+        assert rows.execute("SELECT count(*) FROM auth_user WHERE username = 'leaving'").fetchone() == (1,)
+
+
+def tasks(rows: psycopg.Connection) -> list[tuple[str, str]]:
+    """Those that delete."""
+    return rows.execute(TASKS, [[RETAIN, DELETE]]).fetchall()

@@ -107,7 +107,8 @@ def full(disk: Path) -> Iterator[None]:
 
 @contextmanager
 def read_only(disk: Path) -> Iterator[None]:
-    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    # As long as somebody writes there it is refused.
+    until(lambda: subprocess.run(["mount", "-o", "remount,ro", disk], check=False).returncode == 0)
     yield
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
 

@@ -145,20 +145,32 @@ def is_reached(front: Balancer) -> bool:
     return True
 
 
-def test_a_stream_comes_word_by_word_and_outlives_a_reload_of_the_proxy(installation: Installation) -> None:
+def test_streams_sockets_and_calls_outlive_a_reload_of_the_proxy(installation: Installation) -> None:
+    """Those that were begun before it go on by the old process, those that come meanwhile by the new one."""
     for each, client in zip(installation.balancers, installation.clients, strict=True):
-        stream = client.events("threads/new/messages/stream/", {"content": "Go"})
-        saved = next(stream)
-        delta = next(event for event in stream if event["type"] == "reply.delta")
-        each.reload()
-        with client.socket(saved["data"]["thread"]) as socket:  # by the new process, in the middle of the reply
-            (question, *_) = client.messages(saved["data"]["thread"])
-            assert question["reply"]["status"] == "running"
-            socket.send(json.dumps({"type": "reply.resume", "reply": saved["reply"], "after": delta["seq"] - 1}))
-            whole = [delta, *stream]
-            assert whole[-1]["type"] == "reply.completed"
-            shown = {event["seq"]: event for event in (json.loads(socket.recv(timeout=60)) for _ in whole)}
-            assert [shown.get(event["seq"], event) for event in whole] == whole
+        other = client.call("POST", "threads/", {})["id"]
+        with ThreadPoolExecutor(1) as pool:
+            call = pool.submit(client.call, "POST", f"threads/{other}/messages/", {"content": "Go"})
+            until(lambda client=client, other=other: client.messages(other))  # type: ignore[misc]
+            stream = client.events("threads/new/messages/stream/", {"content": "Go"})
+            saved = next(stream)
+            thread = saved["data"]["thread"]
+            with client.socket(thread) as before:
+                delta = next(event for event in stream if event["type"] == "reply.delta")
+                assert not call.done()
+                each.reload()
+                with client.socket(thread) as after:
+                    (question, *_) = client.messages(thread)
+                    assert question["reply"]["status"] == "running"
+                    resume = {"type": "reply.resume", "reply": saved["reply"], "after": delta["seq"] - 1}
+                    for socket in (before, after):
+                        socket.send(json.dumps(resume))
+                    whole = [delta, *stream]
+                    assert whole[-1]["type"] == "reply.completed"
+                    for socket in (before, after):
+                        shown = {event["seq"]: event for event in (json.loads(socket.recv(timeout=60)) for _ in whole)}
+                        assert [shown.get(event["seq"], event) for event in whole] == whole
+            assert call.result()["reply"]["status"] == "completed"
 
 
 def test_an_upload_passes_through_without_being_gathered(installation: Installation) -> None:

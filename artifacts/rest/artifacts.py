@@ -3,7 +3,6 @@
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.db import transaction
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +16,7 @@ from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described, valid
+from conversations.runtime import clock
 from conversations.runtime.shapes import Clean, Line
 from conversations.wire.artifacts import (
     ArtifactAnswer,
@@ -116,7 +116,7 @@ class ArtifactDetail(APIView):
         with transaction.atomic():
             invalidation.lock(artifact.user_id, artifact.thread_id)
             conditional.demand_match(request, conditional.of_artifact(artifact, locked=True))
-            services.delete(artifact, at=timezone.now())
+            services.delete(artifact, at=clock.now())
             invalidation.artifact_changed(artifact)
         return Response(status=204)
 
@@ -168,7 +168,7 @@ def _whole(artifact: Artifact) -> ArtifactAnswer:
 
 
 def _provenance(origin: ArtifactVersion.Origin) -> services.Provenance:
-    return services.Provenance(origin=origin, at=timezone.now())
+    return services.Provenance(origin=origin, at=clock.now())
 
 
 def version_number(text: str) -> int:

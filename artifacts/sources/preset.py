@@ -1,11 +1,10 @@
 """What a preset tells the model. It is the last message of the request, and of no thread."""
 
-from django.utils import timezone
-
 from artifacts.models import Preset
 from conversations.context.token_estimate import turn_tokens
 from conversations.context.windowing import Turn
 from conversations.models import Message, Thread, text_blocks
+from conversations.runtime import clock
 
 SPOKEN_BY = "[Instruction of the preset “{name}”, given by Openbook and not by the person]"
 HOW_TO_SAVE = """\
@@ -24,7 +23,7 @@ def instruction(thread: Thread, preset: Preset | None) -> Turn:
         role=Message.Role.USER.value,
         content=content,
         token_count=turn_tokens(content),
-        created_at=timezone.now(),
+        created_at=clock.now(),
     )
 
 

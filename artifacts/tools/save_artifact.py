@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from artifacts.services import ArtifactError, Provenance, SavedVersion
 from conversations.models import Reply
+from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 from conversations.wire.artifacts import artifact_note
@@ -55,7 +55,7 @@ def _save(call: ToolContext, input: Mapping[str, Any]) -> SavedVersion:
     by_preset = bool(call.preset)
     made = Provenance(
         origin=ArtifactVersion.Origin.PRESET if by_preset else ArtifactVersion.Origin.REPLY,
-        at=timezone.now(),
+        at=clock.now(),
         reply_id=call.reply_id,
     )
     artifact = known_artifact(call, title)

@@ -23,14 +23,13 @@ from django_tasks_db.models import DBTaskResult
 from config.postgres.migrations import unapplied
 from conversations import schedule
 from conversations.keep import runs
-from conversations.runtime import interruption, leases
+from conversations.runtime import clock, interruption, leases
 from conversations.runtime.leases import Lease, LeaseLost
 
 log = logging.getLogger("openbook.worker")
 
 EVERY_QUEUE = "*"
 SWEEP_SECONDS = 3.0
-PUT_BACK_SECONDS = 1.0
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
 RESTORE_SECONDS = 3.0
@@ -68,16 +67,18 @@ class WorkerLife:
     queue: str = EVERY_QUEUE
     swept_at: float = -SWEEP_SECONDS
     whole_at: float = -WHOLE_SWEEP_SECONDS
-    put_back_at: float = -PUT_BACK_SECONDS
+    looked_at: float = -LOOK_SECONDS
 
     def step(self) -> bool:
         """Sweep if it is time to, and run the next task. False where there was none. Raises what the database raises, and
         ``LeaseLost`` where its task may be another's by now."""
         self.lease.check()
         now = time.monotonic()
-        if now - self.put_back_at >= PUT_BACK_SECONDS and self.lease.others_live():
-            schedule.put_back()
-            self.put_back_at = now
+        if now - self.looked_at >= LOOK_SECONDS:
+            clock.look()
+            if self.lease.others_live():
+                schedule.put_back()
+            self.looked_at = now
         if now - self.swept_at >= SWEEP_SECONDS:
             whole = now - self.whole_at >= WHOLE_SWEEP_SECONDS
             found = schedule.sweep(since=EVER if whole else None)

@@ -12,12 +12,12 @@ from datetime import UTC, date, datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery
-from django.utils import timezone
 
 from conversations.accounts.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
 from conversations.errors import RateLimited
 from conversations.models import Allowance, ApiToken, Message, Reply, Thread
 from conversations.providers.base import COUNTED_TOKENS
+from conversations.runtime import clock
 
 SOON_SECONDS = 5
 """When to try again where it depends on the end of a reply."""
@@ -85,12 +85,12 @@ def forgettings_of(user_id: int) -> int:
 def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
     """Raise ``RateLimited`` where a reply that may take so many tokens has no room, with its user or with its token."""
     limits = limits_of(User.objects.select_related("limits").get(id=user_id))
-    if error := refusal(limits, recounted(user_id), tokens, timezone.now()):
+    if error := refusal(limits, recounted(user_id), tokens, clock.now()):
         raise error
     token = ApiToken.objects.filter(id=token_id).first() if token_id else None
     if token is None or not (token.running_replies or token.tokens_day):
         return
-    if error := refusal(limits_of_token(token), recounted(user_id, token.pk), tokens, timezone.now(), TOKEN):
+    if error := refusal(limits_of_token(token), recounted(user_id, token.pk), tokens, clock.now(), TOKEN):
         raise error
 
 
@@ -174,4 +174,4 @@ def _of(user_id: int, token_id: int | None) -> QuerySet[Reply]:
 
 
 def _today() -> date:
-    return timezone.now().astimezone(UTC).date()
+    return clock.now().astimezone(UTC).date()

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from artifacts.models import Artifact
 from conversations.errors import ReplyInProgress
 from conversations.keep import ledger
 from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, File, Message, Thread
+from conversations.runtime import clock
 from conversations.threads import deletion
 from memory.models import DailySummary, Memory, Topic
 
@@ -90,7 +90,7 @@ def ask_deletion(user: User, session_key: str | None = None) -> AccountDeletion:
     Raises ``LedgerAway``.
     """
     with transaction.atomic():
-        deletion = leave(user, asked_at=timezone.now())
+        deletion = leave(user, asked_at=clock.now())
         ledger.note(ledger.Kind.LEAVING, ledger.account_id(user))
         sign_out(UserSession.objects.filter(user=user).exclude(session_key=session_key or ""))
     log.info("account to be deleted", extra={"user_id": user.pk})

@@ -11,10 +11,10 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from conversations.errors import InsufficientScope
 from conversations.models import ApiToken, Scope, UserLimits
+from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of, run
 from conversations.runtime.sql_files import read_statements
 
@@ -51,7 +51,7 @@ def prepare(row: ApiToken, *, days: int | None = None) -> str:
     token = f"ob_{secrets.token_urlsafe(32)}"
     row.digest = digest(token)
     row.scopes = [scope.value for scope in Scope if scope in row.scopes]
-    row.expires_at = timezone.now() + timedelta(days=min(days or most_days(), most_days()))
+    row.expires_at = clock.now() + timedelta(days=min(days or most_days(), most_days()))
     return token
 
 
@@ -67,7 +67,7 @@ def valid(token: str) -> ApiToken | None:
 
 def valid_digest(digest: bytes) -> ApiToken | None:
     """As ``valid``, by what is stored of a token. One statement that is written once: each call of a program begins with it."""
-    now = timezone.now()
+    now = clock.now()
     rows = run(VALID, digest=digest, now=now)
     if not rows:
         return None
@@ -88,7 +88,7 @@ def of(user: User) -> QuerySet[ApiToken]:
 
 def revoke(tokens: QuerySet[ApiToken]) -> int:
     """Take them back; they stop working at once. Returns how many were not revoked before."""
-    return tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+    return tokens.filter(revoked_at__isnull=True).update(revoked_at=clock.now())
 
 
 def demand(scope: Scope | None, granted: Collection[str]) -> None:

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
-from django.utils import timezone
 
 from conversations.context import budget, snapshot_codec, thinking
 from conversations.context.budget import BudgetOrigin
@@ -34,6 +33,7 @@ from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
+from conversations.runtime import clock
 
 STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules", CITING})
 """Sections whose text belongs to no thread."""
@@ -87,7 +87,7 @@ def draft(context: Context) -> ContextSnapshot:
     """The snapshot of a context, not stored and of no reply yet."""
     return ContextSnapshot(
         purpose=context.purpose,
-        created_at=timezone.now(),
+        created_at=clock.now(),
         provider=context.provider,
         model=context.model,
         max_tokens=context.max_tokens,

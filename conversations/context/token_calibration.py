@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Q
-from django.utils import timezone
 
 from conversations.context.snapshot_codec import unpack_counts, unpack_runs
 from conversations.context.token_factor import Factor
 from conversations.models import ContextSnapshot, TokenFactor
 from conversations.providers import model_catalog
+from conversations.runtime import clock
 
 NEWEST = 50
 """Requests that are learnt from. A model's tokenizer doesn't change, what is talked about does."""
@@ -94,7 +94,7 @@ def learn(provider: str, model: str) -> None:
     TokenFactor.objects.update_or_create(
         provider=provider,
         model=model,
-        defaults={"value": factor.value, "samples": factor.samples, "learnt_at": timezone.now()},
+        defaults={"value": factor.value, "samples": factor.samples, "learnt_at": clock.now()},
     )
     _kept.until = 0.0
 

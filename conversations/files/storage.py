@@ -18,10 +18,10 @@ from typing import IO
 from django.conf import settings
 from django.core.files import File as DjangoFile
 from django.core.files.storage import Storage, storages
-from django.utils import timezone
 
 from conversations.errors import FileNotFound, Unavailable
 from conversations.models import BytesToRemove
+from conversations.runtime import clock
 
 log = logging.getLogger("openbook.files")
 
@@ -58,7 +58,7 @@ def keep(path: Path) -> str:
     """Move a file of ours into the storage. Returns its place, which a row has to ``claim``."""
     name = secrets.token_hex(16)
     place = f"{name[:2]}/{name}"
-    BytesToRemove.objects.create(place=place, due_at=timezone.now() + UNCLAIMED)
+    BytesToRemove.objects.create(place=place, due_at=clock.now() + UNCLAIMED)
     with path.open("rb") as file, reaching():
         storage().save(place, _Movable(file, path))
     return place
@@ -77,7 +77,7 @@ class _Movable(DjangoFile[bytes]):
 
 def claim(places: Collection[str]) -> None:
     """In the transaction that stores the rows which name them. Raises ``Unavailable`` where it took too long."""
-    until = timezone.now() + MARGIN
+    until = clock.now() + MARGIN
     noted = BytesToRemove.objects.filter(place__in=places, due_at__gt=until)
     if places and noted.delete()[0] != len(places):
         raise Unavailable("The file took too long to store. Nothing was stored; try again.")
@@ -85,12 +85,12 @@ def claim(places: Collection[str]) -> None:
 
 def postpone(places: Collection[str]) -> None:
     """Bytes that a row is still to name: they stay for as long again."""
-    BytesToRemove.objects.filter(place__in=places).update(due_at=timezone.now() + UNCLAIMED)
+    BytesToRemove.objects.filter(place__in=places).update(due_at=clock.now() + UNCLAIMED)
 
 
 def discard(places: Collection[str]) -> None:
     """Bytes that no row will name: they go now rather than in a while."""
-    BytesToRemove.objects.filter(place__in=places).update(due_at=timezone.now())
+    BytesToRemove.objects.filter(place__in=places).update(due_at=clock.now())
 
 
 def remove_due(now: datetime) -> int:

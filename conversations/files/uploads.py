@@ -14,13 +14,13 @@ from django.contrib.auth.models import User
 from django.core.files.uploadhandler import FileUploadHandler
 from django.db import connection, transaction
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
-from django.utils import timezone
 
 from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, RateLimited
 from conversations.files import storage, store
 from conversations.files.kinds import detect
 from conversations.files.problems import FileProblem
 from conversations.models import File
+from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line, shortened
 
 FIELD = "file"
@@ -147,7 +147,7 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object]) ->
                 size=upload.size,
                 sha256=upload.sha256,
                 place=place,
-                created_at=timezone.now(),
+                created_at=clock.now(),
             )
             storage.claim([place])
             enqueue(file)

@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from conversations.import_export.document_files import add_files
 from conversations.import_export.document_writer import export
 from conversations.import_export.zip_stream import Zip
 from conversations.models import File
+from conversations.runtime import clock
 
 DOCUMENT = "conversations.json"
 
@@ -16,7 +16,7 @@ DOCUMENT = "conversations.json"
 async def archived(user: User) -> AsyncIterator[bytes]:
     """``conversations.json`` and ``files/``, of any length."""
     archive = Zip()
-    async for piece in archive.file(DOCUMENT, timezone.now(), export(user, with_bytes=True), may_be_huge=True):
+    async for piece in archive.file(DOCUMENT, clock.now(), export(user, with_bytes=True), may_be_huge=True):
         yield piece
     async for piece in add_files(archive, "", File.objects.filter(user=user, thread__isnull=False)):
         yield piece

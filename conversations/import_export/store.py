@@ -13,7 +13,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Model
-from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
@@ -43,7 +42,7 @@ from conversations.import_export.rows import (
 )
 from conversations.import_export.values import refuse
 from conversations.models import Assistant, File, Message, Thread, TurnFile
-from conversations.runtime import long_work
+from conversations.runtime import clock, long_work
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
 from memory.index import word_index
@@ -192,7 +191,7 @@ def _complete(user: User, stored: ImportCounts) -> None:
     if stored.files:
         refuse_what_is_stored_unless_room(user)
     if stored.days:
-        remake_days(user.pk, stored.days, zone_of(preferences_of(user)), timezone.now())
+        remake_days(user.pk, stored.days, zone_of(preferences_of(user)), clock.now())
     catch_up(user.pk, recount=bool(stored.threads))
     consolidation_state.request(user.pk)
 

@@ -6,14 +6,13 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from conversations import threads
 from conversations.context.token_estimate import text_of
 from conversations.errors import InvalidMessage, ReplyInProgress
 from conversations.models import Message, Thread
 from conversations.replies.cursor import ThreadCursor, place_of, session_after, turn_of
-from conversations.runtime import long_work
+from conversations.runtime import clock, long_work
 from conversations.runtime.text import clean_deep
 from memory.index.index_turns import catch_up_if_possible
 
@@ -50,7 +49,7 @@ def _store(
     turns_blocks: Sequence[tuple[Message.Role, list[dict[str, Any]]]],
 ) -> Thread:
     cursor = _locked(place_of(user, thread_id, assistant, text), user, thread_id)
-    thread, now = cursor.thread, timezone.now()
+    thread, now = cursor.thread, clock.now()
     session = session_after(cursor, now)
     before, total = cursor.before, cursor.token_total
     rows: list[Message] = []

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from django.utils import timezone
 
 from artifacts import services
 from conversations import threads
@@ -25,6 +24,7 @@ from conversations.replies.events import LONGEST_LEASE, Event
 from conversations.replies.outcomes import Outcome, interruption, nonzero
 from conversations.replies.rows import as_json, columns, fetch
 from conversations.replies.transcript import ReplyTranscript, saved_blocks
+from conversations.runtime import clock
 from conversations.runtime.ids import ids_near
 from conversations.runtime.sql_files import read_statements
 from memory.consolidation import invalidation
@@ -38,7 +38,7 @@ def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
     """Store how a request ended whose reply goes on, or that is of no reply."""
     ContextSnapshot.objects.filter(user=snapshot.user_id, id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
         status=outcome.status.value,
-        ended_at=timezone.now(),
+        ended_at=clock.now(),
         **outcome.response,
     )
 
@@ -51,7 +51,7 @@ def interrupt(reply_id: uuid.UUID, *, user_id: int) -> list[Event]:
 def request_stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     """Ask whichever process runs the reply to stop it. A reply that has ended stays as it is."""
     reply = threads.reply_of(user, reply_id)
-    Reply.objects.filter(user=user, id=reply.id, status=Reply.Status.RUNNING).update(stop_requested_at=timezone.now())
+    Reply.objects.filter(user=user, id=reply.id, status=Reply.Status.RUNNING).update(stop_requested_at=clock.now())
     return reply
 
 
@@ -72,7 +72,7 @@ def close(
     log where it isn't given, and the ``files`` that it can cite from its requests. ``spent`` is what its earlier rounds used.
     Returns the events that were appended, the ending last; none when the reply had ended already or belongs to somebody else.
     """
-    now = timezone.now()
+    now = clock.now()
     blocks, going_on = _blocks_of(user_id, reply_id, transcript, outcome)
     answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
     if answer:

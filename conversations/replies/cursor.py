@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.utils import timezone
 
 from conversations import threads
 from conversations.accounts.allowances import forgettings_of
@@ -16,6 +15,7 @@ from conversations.context.sessions import Session, session_at
 from conversations.context.token_estimate import text_of, turn_tokens
 from conversations.errors import ThreadNotFound
 from conversations.models import Assistant, Message, Thread, more_than_text
+from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import model_choices
@@ -111,7 +111,7 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
 
 def next_turn(cursor: ThreadCursor, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
     """The user turn at the end of the thread, not stored yet."""
-    message = turn_of(Message.Role.USER, blocks, timezone.now())
+    message = turn_of(Message.Role.USER, blocks, clock.now())
     message.thread, message.parent_id, message.client_message_id = cursor.thread, cursor.before, client_message_id
     message.user_id = cursor.thread.user_id
     message.position, message.depth = cursor.thread.last_position + 1, cursor.thread.message_count + 1

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from django.db import DatabaseError
-from django.utils import timezone
 
 from conversations.context.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.providers.base import ModelCall, Usage
@@ -20,6 +19,7 @@ from conversations.replies.events import OWNER, Event
 from conversations.replies.exact_counts import ExactCounts
 from conversations.replies.outcomes import Outcome, interruption, stopped
 from conversations.replies.transcript import ReplyTranscript
+from conversations.runtime import clock
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import UNTOLD, ReplyStep
 from conversations.wire.events import EventData, ReplyDeltaData, ReplyThinkingData
@@ -106,7 +106,7 @@ class LiveReply:
     def to_write(self) -> list[Event]:
         """Everything that is not known to be stored, numbered."""
         first = (self.unwritten or self.events)[-1].seq + 1
-        now = timezone.now()
+        now = clock.now()
         self.unwritten += [
             Event(reply=self.id, seq=first + offset, type=type, data=data, at=now)
             for offset, (type, data) in enumerate(self.pending)

@@ -21,6 +21,7 @@ from conversations.replies.closing import interrupt
 from conversations.replies.events import LONGEST_LEASE
 from conversations.replies.journal import journal
 from conversations.replies.outcomes import interruption
+from conversations.runtime import clock
 from conversations.runtime.db import in_database
 
 log = logging.getLogger("openbook.replies")
@@ -46,7 +47,9 @@ def sweep(suspicion: timedelta = SUSPICION) -> None:
 
 
 async def startup() -> None:
-    """Begin to look after left-behind replies for as long as this event loop runs."""
+    """Begin to look after left-behind replies, and at the clock, for as long as this event loop runs."""
+    with suppress(DatabaseError):  # it is looked at again soon
+        await in_database(clock.look)()
     journal().keeper = asyncio.create_task(_keep())
     # The first use of a provider imports its SDK, which takes seconds that no reply should spend.
     with suppress(ProviderError):  # a system check and /health/ say what is wrong
@@ -72,6 +75,7 @@ async def _keep() -> None:
     while True:
         pause = SWEEP_SECONDS
         try:
+            await in_database(clock.look)()
             await in_database(sweep)()
         except DatabaseError as error:
             log.warning("can't look for replies left behind yet", extra={"cause": str(error)})

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from artifacts.models import Preset
 from artifacts.sources.preset import instruction
@@ -33,7 +32,7 @@ from conversations.replies.cursor import ThreadCursor, next_turn, place_of, sess
 from conversations.replies.events import LEASE, Event
 from conversations.replies.outcomes import Outcome
 from conversations.replies.rows import as_json, columns, fetch
-from conversations.runtime import telemetry
+from conversations.runtime import clock, telemetry
 from conversations.runtime.db import read_only
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import model_choices
@@ -97,7 +96,7 @@ def first_request(opened: OpenedReply, *, query: Rewriting | None = None, round:
 
 def further_request(before: ContextSnapshot, context: Context, sections: Sequence[Section]) -> ModelRequest:
     """The one after a request of which this came to be said and done."""
-    further = continue_context(context, sections, at=timezone.now())
+    further = continue_context(context, sections, at=clock.now())
     reply = Reply(
         id=before.reply_id,
         thread_id=before.thread_id,
@@ -290,7 +289,7 @@ def build(
             last_reply=cursor.last_reply,
             newest=newest,
             session=session,
-            at=timezone.now(),
+            at=clock.now(),
             query=query,
             prepared=backend_ranking.prepared(question),
             tools=tools,

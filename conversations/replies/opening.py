@@ -13,7 +13,6 @@ from typing import Any
 import psycopg
 from django.contrib.auth.models import User
 from django.db import IntegrityError
-from django.utils import timezone
 
 from artifacts.sources.preset import instruction
 from conversations import threads
@@ -43,6 +42,7 @@ from conversations.replies.cursor import ThreadCursor, next_turn, place_in, plac
 from conversations.replies.events import LEASE, OWNER
 from conversations.replies.model_requests import OpenedReply, build_if_possible, parameters, with_choice
 from conversations.replies.rows import as_json, columns, fetch
+from conversations.runtime import clock
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
 
@@ -256,7 +256,7 @@ def _new_reply(cursor: ThreadCursor, token: ApiToken | None, **values: Any) -> R
         token=token,
         owner=OWNER,
         request_id=request_id,
-        created_at=timezone.now(),
+        created_at=clock.now(),
         **values,
     )
 

@@ -15,7 +15,6 @@ from typing import IO, Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpResponseBase
-from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.parsers import BaseParser
@@ -38,7 +37,7 @@ from conversations.rest.errors import exception_handler
 from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described
 from conversations.rest.streams import StreamedAnswer
-from conversations.runtime import long_work
+from conversations.runtime import clock, long_work
 from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import Work, WorkKind
 
@@ -147,7 +146,7 @@ def _imported(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -
         outlines = [outline(each, scratch) for each in look]
         of = sum(each.counts.get("threads", 0) for each in outlines)
         report(_progress(ImportCounts(), of))
-        found = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=new_ids, take=intake.take)
+        found = records(outlines, scratch, user_id=user.pk, now=clock.now(), new_ids=new_ids, take=intake.take)
         read = Spool(scratch, found)
         intake.renew()
         stored = store(
@@ -281,5 +280,5 @@ class Export(AsyncAPIView):
         work = await long_work.acquire(user.pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, FORMS[as_](user)), content_type=f"application/{as_}")
         await long_work.step(read_lagging(with_lag))(response)
-        response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.{as_}"'
+        response["Content-Disposition"] = f'attachment; filename="openbook-{clock.now():%Y-%m-%d}.{as_}"'
         return response

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import F, Func, JSONField, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.utils import timezone
 
 from conversations import threads
 from conversations.context.file_reads import named_files
 from conversations.models import Assistant, File, Message, Reply, Thread
+from conversations.runtime import clock
 
 LOOKED_AT = 100
 """Threads, the one that was active last first, among which the one to go on with is looked for."""
@@ -124,7 +124,7 @@ def place_of(user: User, incoming: IncomingMessage, *, named: str | None, assist
     if named is not None:
         thread = threads.get(user, named)
         reply = _newest_reply(thread)
-        return _match(thread, reply, step_for(incoming, reply, timezone.now(), _files_of(reply)))
+        return _match(thread, reply, step_for(incoming, reply, clock.now(), _files_of(reply)))
     return next(_fitting(user, incoming, assistant), ThreadMatch())
 
 
@@ -136,7 +136,7 @@ def _fitting(user: User, incoming: IncomingMessage, assistant: Assistant | None)
         question = reply.user_message if reply else None
         if question and goes_on(_path(thread, len(incoming.earlier), before=question.position), incoming.earlier):
             files = _files_of(reply)
-            step = step_for(incoming, reply, timezone.now(), files)
+            step = step_for(incoming, reply, clock.now(), files)
             if (
                 step is MessageAction.SAY
                 and incoming.earlier

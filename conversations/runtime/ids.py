@@ -1,9 +1,10 @@
 """Public identifiers."""
 
 import secrets
-import time
 import uuid
 from datetime import UTC, datetime, timedelta
+
+from conversations.runtime import clock
 
 LONGEST_REPLY = timedelta(days=2)
 """No reply runs longer, from its first row to its last."""
@@ -13,7 +14,7 @@ CLOCK_ERROR = timedelta(days=1)
 
 def uuid7() -> uuid.UUID:
     """A version 7 UUID (RFC 9562): ordered by time, so that index pages fill in order. Python has its own from 3.14 on."""
-    milliseconds = time.time_ns() // 1_000_000
+    milliseconds = int(clock.seconds() * 1000)
     value = milliseconds << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
     return uuid.UUID(int=value)
 
@@ -40,4 +41,4 @@ def lowest_since(id: uuid.UUID) -> uuid.UUID:
     keeps its id, which may tell no time or one to come."""
     if id.version != 7:
         return uuid.UUID(int=0)
-    return ids_near(min(id, lowest_uuid7(datetime.now(UTC))))[0]
+    return ids_near(min(id, lowest_uuid7(clock.now())))[0]

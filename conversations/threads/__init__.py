@@ -4,7 +4,6 @@ import uuid
 
 from django.contrib.auth.models import User
 from django.db.models import Model, OuterRef, QuerySet, Subquery
-from django.utils import timezone
 
 from artifacts.models import Artifact, Preset
 from conversations.errors import (
@@ -17,6 +16,7 @@ from conversations.errors import (
     ThreadNotFound,
 )
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.runtime import clock
 from conversations.runtime.text import clean
 
 NEW = "new"
@@ -104,7 +104,7 @@ def create(*, user: User, assistant: Assistant, title: str = "", model: str = ""
 
 
 def unsaved(*, user: User, assistant: Assistant, title: str = "", opened_by: str | None = None) -> Thread:
-    now = timezone.now()
+    now = clock.now()
     return Thread(
         user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
     )

@@ -11,7 +11,6 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Concat
-from django.utils import timezone
 
 from artifacts.models import Artifact
 from conversations import threads
@@ -22,6 +21,7 @@ from conversations.files import store
 from conversations.keep import ledger
 from conversations.models import ApiToken, File, Message, Reply, Thread, TokenCount
 from conversations.models.deletion_guard import allow_deletion
+from conversations.runtime import clock
 from memory import forgetting
 from memory.forgetting import Clearing
 from memory.index.word_index import forget_counts
@@ -161,7 +161,7 @@ def _empty(thread: Thread, *, keeps_title: bool) -> None:
         message_count=0,
         session_started_at=None,
         away_since=None,
-        cleared_at=timezone.now(),
+        cleared_at=clock.now(),
         cleared_through=F("last_position"),
     )
     forget_counts(thread.user_id)

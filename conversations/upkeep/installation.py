@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.utils import timezone
 
+from conversations.runtime import clock
 from conversations.runtime.db import read_only, run, start_over
 from conversations.runtime.ids import lowest_uuid7
 from conversations.runtime.lagging import watch
@@ -110,7 +110,7 @@ class Reading:
 
 def look() -> Installation:
     """Raises what the database raises where it is away."""
-    now = timezone.now()
+    now = clock.now()
     with read_only():
         reading = Reading(SQL)
         database = reading.first("database") or (None, None, None, None)

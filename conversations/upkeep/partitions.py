@@ -17,12 +17,11 @@ from itertools import takewhile
 from typing import Any
 
 from django.db import OperationalError, transaction
-from django.utils import timezone
 from psycopg.errors import LockNotAvailable
 
 from conversations.models import ContentAccess, ContextSnapshot, Reply, ReplyEvent, Thread
 from conversations.replies.events import ENDINGS
-from conversations.runtime import interruption
+from conversations.runtime import clock, interruption
 from conversations.runtime.db import run
 from conversations.runtime.ids import LONGEST_REPLY, lowest_uuid7, time_of
 from conversations.runtime.sql_files import read_statements
@@ -115,7 +114,7 @@ def partitions(table: PartitionedTable) -> list[Partition]:
 
 
 def after_migrate(**signal: Any) -> None:
-    make_ahead(timezone.now())
+    make_ahead(clock.now())
 
 
 def make_ahead(now: datetime) -> None:

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
-from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import lifecycle
@@ -19,7 +18,7 @@ from conversations.context import snapshots
 from conversations.errors import ReplyInProgress
 from conversations.files import storage, store
 from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
-from conversations.runtime import interruption
+from conversations.runtime import clock, interruption
 from conversations.runtime.ids import lowest_uuid7
 from conversations.threads import deletion
 from conversations.threads.deletion import allow_deletion
@@ -117,7 +116,7 @@ def kinds(days: Mapping[str, int] | None = None) -> list[Kind]:
 
 def apply() -> None:
     """Delete what is older than the settings say."""
-    now = timezone.now()
+    now = clock.now()
     partitions.make_ahead(now)
     storage.remove_scratch()
     for kind in kinds():

@@ -14,11 +14,10 @@ from datetime import datetime, timedelta, tzinfo
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import F
-from django.utils import timezone
 
 from conversations.models import Message, Reply, Thread
 from conversations.providers.errors import place_of
-from conversations.runtime import leases
+from conversations.runtime import clock, leases
 from conversations.runtime.leases import Lease
 from memory.consolidation import consolidation_state, store
 from memory.consolidation.findings import Findings, SourceTurn, with_made
@@ -55,7 +54,7 @@ def consolidate(
     ``alive`` is asked before each part whether to go on. Raises ``ProviderError`` where a model that would be asked can't be
     reached now; what was stored by then stays.
     """
-    at = at or timezone.now()
+    at = at or clock.now()
     with leases.held(f"consolidation of {user_id}", waits=waits) as lease:
         if not (lease and User.objects.filter(id=user_id).exists()):
             return 0
@@ -78,7 +77,7 @@ def consolidate(
                 consolidation_state.record_failure(user_id, place_of(error))
             raise
         mine = Consolidation.objects.filter(user=user_id)
-        mine.update(ended_at=timezone.now(), failures=0, error="", not_before=None)
+        mine.update(ended_at=clock.now(), failures=0, error="", not_before=None)
         if whole:
             _mark_done(user_id, at, wanted_at)
     log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(pending_parts)})

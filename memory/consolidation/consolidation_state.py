@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from django.utils import timezone
-
+from conversations.runtime import clock
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from memory.models import Consolidation
@@ -16,7 +15,7 @@ SQL = read_statements(__file__)
 
 def request(user_id: int) -> None:
     """There is more to do for the user than the times of the turns tell, once nothing else comes for a while."""
-    Consolidation.objects.update_or_create(user_id=user_id, defaults={"wanted_at": timezone.now()})
+    Consolidation.objects.update_or_create(user_id=user_id, defaults={"wanted_at": clock.now()})
 
 
 def record_failure(user_id: int, error: str) -> None:
@@ -24,7 +23,7 @@ def record_failure(user_id: int, error: str) -> None:
     run(
         SQL["failed"],
         user=user_id,
-        now=timezone.now(),
+        now=clock.now(),
         pauses=list(PAUSES),
         longest=len(PAUSES),
         error=error[:ERROR_CHARS],

@@ -9,12 +9,12 @@ from collections.abc import Collection, Sequence
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
 from conversations.context.windowing import Turn
 from conversations.models import Message, Thread
+from conversations.runtime import clock
 from memory.consolidation import store
 from memory.consolidation.pending_parts import BESIDE
 from memory.services import preferences_of, zone_of
@@ -82,5 +82,5 @@ def _amend(user_id: int, thread_id: uuid.UUID, turns: QuerySet[Message]) -> None
         positions=[position for _, position in rows],
         turns=[id for id, _ in rows],
         zone=zone_of(preferences_of(user)),
-        at=timezone.now(),
+        at=clock.now(),
     )

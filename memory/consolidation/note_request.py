@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.utils import timezone
-
 from conversations.context import snapshot_codec
 from conversations.context.fitting import MATERIAL, Section
 from conversations.context.reasons import Reason
@@ -22,6 +20,7 @@ from conversations.context.tool_sections import program_section
 from conversations.context.windowing import Turn, TurnRun, account
 from conversations.models import ContextBlock, ContextSnapshot, Thread
 from conversations.providers.base import Payload, Provider
+from conversations.runtime import clock
 from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import EarlierTopic
 
@@ -75,7 +74,7 @@ def noting(
         user_id=thread.user_id,
         purpose=ContextSnapshot.Purpose.CONSOLIDATION,
         round=attempt,
-        created_at=timezone.now(),
+        created_at=clock.now(),
         provider=provider.name,
         model=model,
         max_tokens=allowance.max_tokens,

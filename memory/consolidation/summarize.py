@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
-from django.utils import timezone
 
 from conversations.context import windowing
 from conversations.errors import ErrorObject, error_object
@@ -20,7 +19,7 @@ from conversations.providers import Provider, get_provider, learn_list_and_wait,
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.closing import end_request
 from conversations.replies.outcomes import Outcome
-from conversations.runtime import telemetry
+from conversations.runtime import clock, telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import Findings, SourceTurn
@@ -149,7 +148,7 @@ def end_left_behind(user_id: int, since: datetime) -> None:
         status=ContextSnapshot.Status.PENDING,
     )
     error = _error("interrupted", "The worker was stopped while it asked. It is asked again.", retryable=True)
-    left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=timezone.now())
+    left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=clock.now())
 
 
 def _bearing_facts(user_id: int, turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:

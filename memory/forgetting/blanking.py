@@ -9,12 +9,12 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import F, Max, Model, Value
 from django.db.models.functions import Least
-from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.snapshots import digest_once_forgotten
 from conversations.context.token_estimate import turn_tokens
 from conversations.models import ContextBlock, File, Message, ReplyEvent, Thread, text_blocks
+from conversations.runtime import clock
 from conversations.runtime.db import run
 from memory.forgetting.result import ForgottenTurn, Rows
 from memory.index.word_index import forget_counts
@@ -46,7 +46,7 @@ WHERE turn.user_id = %(user)s AND turn.id = ANY(%(turns)s) AND given.user_id = t
 
 def blank(user: User, rows: Rows) -> None:
     """All of these rows of the user's; summaries are to be made anew of what is left."""
-    now = timezone.now()
+    now = clock.now()
     _log_entries(rows)
     _turns(user, rows.turns, now)
     File.objects.filter(user=user, id__in=rows.files).delete()
@@ -72,7 +72,7 @@ def blank_all(user: User) -> None:
     IndexedPassage.objects.filter(user=user, thread__in=mine).update(terms=[], length=0)
     forget_counts(user.pk)
     ThreadSummary.objects.filter(user=user).update(text="", key_moments=[], sources=[], stale_since=None)
-    ThreadSummary.objects.bulk_create(_parts_to_come(user, timezone.now()))
+    ThreadSummary.objects.bulk_create(_parts_to_come(user, clock.now()))
 
 
 def _parts_to_come(user: User, now: datetime) -> Iterable[ThreadSummary]:

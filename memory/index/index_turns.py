@@ -10,10 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError, connections
-from django.utils import timezone
 
 from conversations.models import Thread
-from conversations.runtime import lagging
+from conversations.runtime import clock, lagging
 from conversations.runtime.sql_files import read_statements
 from memory.index import word_index
 from memory.index.word_index import SaidTurn
@@ -31,7 +30,7 @@ NEWEST_UNINDEXED = SQL["newest_unindexed"]
 def catch_up(user_id: int, *, recount: bool = False) -> None:
     """Index what is stored of the user and not indexed yet, and count the words anew where that is due, or ``recount``: what
     came at once may have brought speakers of its own."""
-    until = timezone.now() - LATE
+    until = clock.now() - LATE
     is_last = is_due = False
     while not is_last:
         turns = _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH)

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import SessionAuthentication
@@ -19,7 +18,7 @@ from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter, Switch, Words
 from conversations.rest.serializers import described, valid
-from conversations.runtime import long_work
+from conversations.runtime import clock, long_work
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
@@ -60,7 +59,7 @@ class MemoryList(APIView):
             content=_stripped(payload["content"]),
             tags=_own(request, payload.get("tags", [])),
             origin=Memory.Origin.HAND if by_hand else Memory.Origin.PROGRAM,
-            at=timezone.now(),
+            at=clock.now(),
             valid_until=payload.get("valid_until"),
         )
         return Response(_object(memory, {}), status=201)
@@ -81,7 +80,7 @@ class MemoryDetail(AsyncAPIView):
             changes["content"] = _stripped(changes["content"])
         if "tags" in changes:
             changes["tags"] = _own(request, changes["tags"]) or [user_tag(caller(request).pk)]
-        return Response(_objects(request, [services.change(memory, at=timezone.now(), **changes)])[0])
+        return Response(_objects(request, [services.change(memory, at=clock.now(), **changes)])[0])
 
     @extend_schema(responses={204: None})
     async def delete(self, request: Request, memory_id: str) -> Response:

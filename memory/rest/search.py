@@ -1,6 +1,5 @@
 """What would be recalled for a text."""
 
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,6 +7,7 @@ from rest_framework.response import Response
 from conversations.rest.base import APIView, caller
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described
+from conversations.runtime import clock
 from conversations.runtime.db import read_only
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
@@ -28,7 +28,7 @@ class MemorySearch(APIView):
         query = clean(self.query.text(request) or "").strip()
         if not query or len(query) > LONGEST:
             raise self.query.refuse(f"a text of 1 to {LONGEST:,} characters")
-        recall_query = RecallQuery(user_id=caller(request).pk, text=query, at=timezone.now(), everywhere=True)
+        recall_query = RecallQuery(user_id=caller(request).pk, text=query, at=clock.now(), everywhere=True)
         with read_only():
             candidates = search(recall_query, most=MOST)
         return Response({"results": [_described(candidate) for candidate in candidates]})

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping, Sequence
 
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +12,7 @@ from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Switch
 from conversations.rest.serializers import described, valid
+from conversations.runtime import clock
 from conversations.runtime.shapes import fill
 from memory import forgetting, services
 from memory.models import DailySummary, Topic
@@ -37,7 +37,7 @@ class TopicDetail(APIView):
         """Call a topic resolved, or open again."""
         topic = services.topic_of(caller(request), topic_id)
         resolved = valid(TopicChange, request)["resolved"]
-        services.resolve(topic, at=(topic.resolved_at or timezone.now()) if resolved else None)
+        services.resolve(topic, at=(topic.resolved_at or clock.now()) if resolved else None)
         return Response(_topics(request, [topic])[0])
 
     @extend_schema(responses={204: None})

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils import timezone
-
 from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote, quote_of_part
 from conversations.models import Message, Thread
 from conversations.providers.quoting import REPLACED
+from conversations.runtime import clock
 from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
 from conversations.tools.base import Tool, ToolContext, ToolResult
@@ -41,7 +40,7 @@ def search_turns(call: ToolContext, query: str) -> list[Candidate]:
     recall_query = RecallQuery(
         user_id=call.user_id,
         text=query,
-        at=timezone.now(),
+        at=clock.now(),
         thread_id=call.thread_id,
         before=newest[0] if newest else call.last_position,
         elsewhere=remembers(call),

@@ -101,7 +101,7 @@ def test_the_same_rows_at_the_same_time_give_the_same_bytes_whenever_that_is(
     at = thread.created_at
     first = build(thread, at, "anthropic")
     later = datetime(2080, 1, 1, tzinfo=at.tzinfo)
-    with patch("django.utils.timezone.now", lambda: later), patch("time.time", later.timestamp):
+    with patch("conversations.runtime.clock.now", lambda: later), patch("time.time", later.timestamp):
         second = build(thread, at, "anthropic")
     assert canonical(first.payload) == canonical(second.payload)
     assert (first.runs, first.items, first.recalled, first.cache) == (

@@ -120,7 +120,8 @@ class Story(RuleBasedStateMachine):
         super().__init__()
         self.now = START
         self.rows = ExitStack()
-        self.rows.enter_context(patch("django.utils.timezone.now", lambda: self.now))
+        for place in ("django.utils.timezone.now", "conversations.runtime.clock.now"):
+            self.rows.enter_context(patch(place, lambda: self.now))
         self.rows.enter_context(rolled_back())
         self.user = make_user()
         self.last: tuple[ContextSnapshot, Context] | None = None
