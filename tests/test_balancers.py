@@ -29,6 +29,8 @@ from tests.other_services import elsewhere
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.services import redis as redis_server
+from tests.test_files import GROWTH_MB
+from tests.test_long_work import grows_by_at_most
 from tests.test_processes import PASSWORD, QUICK, text_of
 from tests.uploads import END, FORM, form_start
 from tests.waiting import until
@@ -178,7 +180,11 @@ def test_an_upload_passes_through_without_being_gathered(installation: Installat
     start = form_start("notes.txt")
     for each, client in zip(installation.balancers, installation.clients, strict=True):
         context = ssl.create_default_context()
-        with closing(http.client.HTTPSConnection(urlsplit(each.url).netloc, timeout=60, context=context)) as connection:
+        with (
+            grows_by_at_most(installation.one, GROWTH_MB),
+            grows_by_at_most(installation.other, GROWTH_MB),
+            closing(http.client.HTTPSConnection(urlsplit(each.url).netloc, timeout=60, context=context)) as connection,
+        ):
             connection.putrequest("POST", "/api/v1/files/")
             connection.putheader("Authorization", f"Token {client.token}")
             connection.putheader("Content-Type", FORM)
