@@ -5,7 +5,6 @@ It goes by the message, so unlike what stands before the turns (``standing``) it
 
 import sys
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from conversations.context.fitting import Section
@@ -14,6 +13,7 @@ from conversations.context.standing import Known
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.token_factor import Factor
 from conversations.models import Assistant
+from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,14 @@
 """Token budgets, and texts cut to fit them. Pure."""
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from conversations.context.thinking import OutputAllowance
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.token_factor import Factor
 from conversations.models import Assistant, Model
+from conversations.runtime.values import dataclass
 
 SHORTENED_MARK = "\n\n[… {count} characters left out here to fit the context …]\n\n"
 SMALLEST_MARK = " […] "

@@ -5,7 +5,7 @@ import json
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -60,6 +60,7 @@ from conversations.providers import model_of
 from conversations.providers.base import OFFLINE, Provider
 from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
+from conversations.runtime.values import dataclass
 
 NOTHING_PREPARED: Mapping[str, Any] = {}
 

@@ -1,7 +1,7 @@
 """A context that was built, and what it was built of: values alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from conversations.context import rewriting
 from conversations.context.beside import SearchedSource
@@ -26,6 +26,7 @@ from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

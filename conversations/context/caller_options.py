@@ -1,13 +1,14 @@
 """How one reply is asked for, beside what its assistant says: by a program, by the reader, or after an attempt that failed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from conversations.context.budget import Budget
 from conversations.context.fitting import Section
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.context.thinking import OutputAllowance
 from conversations.models import Model
+from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

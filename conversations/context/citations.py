@@ -5,13 +5,14 @@ A mark names a file of the thread as it is called, and a page, or what a part of
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from typing import Annotated, TypedDict
 
 from conversations.context.file_excerpts import READ_FILE, FileOutline, PartKey, PartOutline
 from conversations.providers.cited_documents import QUOTES
 from conversations.runtime.shapes import Id
+from conversations.runtime.values import dataclass
 
 HOW_TO_CITE = """\
 ## Files

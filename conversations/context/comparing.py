@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -19,6 +19,7 @@ from conversations.context.windowing import TurnRun
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
 from conversations.providers.request_parts import in_messages_api
+from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,14 @@ a later message may bring further parts of it. What was given with a turn stays 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from typing import Any
 
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import text_blocks
+from conversations.runtime.values import dataclass
 
 OUTLINE_TOKENS = 300
 """What the outline of a file that is not whole may take."""

@@ -3,9 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from conversations.context.file_excerpts import PartKey
+from conversations.runtime.values import dataclass
 from memory.language.words import stems, term, words_of
 
 MOST_WORDS = 12

@@ -4,7 +4,7 @@ import base64
 import json
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from django.core.files.storage import storages
@@ -32,6 +32,7 @@ from conversations.models import File, text_blocks
 from conversations.providers import image_tokens
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 
 SQL = read_statements(__file__)
 FILES, OUTLINES = (SQL[name].replace("{parts}", SQL["parts"]) for name in ("files", "outlines"))

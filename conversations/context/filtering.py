@@ -3,11 +3,11 @@
 import uuid
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from conversations.context.turn_groups import TurnContent, exchanges
+from conversations.runtime.values import dataclass
 
 ARTIFACT_CORRELATION_WINDOW = timedelta(seconds=5)
 

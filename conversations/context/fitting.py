@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -16,6 +16,7 @@ from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens,
 from conversations.context.turn_groups import Block, without_thinking
 from conversations.context.windowing import Turn, least_kept, whole
 from conversations.models import text_blocks
+from conversations.runtime.values import dataclass
 
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""

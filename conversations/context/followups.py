@@ -5,7 +5,6 @@ It is careful: what may stand by itself is taken to, because a query that was re
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +12,7 @@ from typing import Any
 
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
+from conversations.runtime.values import dataclass
 from conversations.runtime.word_tables import pattern, read_tables
 from memory.language.words import UNSPACED
 

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,6 +15,7 @@ from conversations.context.fallible_reads import cause_of, fetch_row, problem_of
 from conversations.context.source_problems import Problem
 from conversations.context.sources import InvalidRow, Reading, Row, Source, SourceQuery, all_sources
 from conversations.context.standing import Known
+from conversations.runtime.values import dataclass
 
 logger = logging.getLogger(__name__)
 

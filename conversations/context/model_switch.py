@@ -3,7 +3,6 @@ what a model can take is as it is known today."""
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from conversations.context import snapshots
@@ -15,6 +14,7 @@ from conversations.providers import model_catalog
 from conversations.runtime.db import run
 from conversations.runtime.ids import ids_near, lowest_since
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 
 BEFORE = read_statements(__file__)["before"]
 FOR_ROOM = frozenset({Reason.OVER_BUDGET, Reason.TURN_LIMIT})

@@ -4,7 +4,6 @@ import json
 import uuid
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -15,6 +14,7 @@ from conversations.context.filtering import FilterArtifact
 from conversations.context.reasons import Reason
 from conversations.models import text_blocks
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 
 REACH = 10
 """Turns on each side of one: longer than an answer with its tool calls, and than what is said within five seconds."""

@@ -6,7 +6,7 @@ most.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from django.db import models
 
 from conversations.models import Model
+from conversations.runtime.values import dataclass
 
 FIVE_MINUTES, HOUR = "5m", "1h"
 """How long entries live, in the API's own words."""

@@ -3,7 +3,6 @@
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from typing import Any
@@ -26,6 +25,7 @@ from conversations.models import text_blocks
 from conversations.runtime.db import start_over
 from conversations.runtime.ids import LONGEST_REPLY, lowest_since
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 
 READ_ON = 4
 """By how much the reach grows where filtering left too few turns."""

@@ -5,7 +5,7 @@ recorded and of the thread as it was. Reads, never writes, and asks no model.
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -38,6 +38,7 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
 from conversations.providers.base import CONTEXTUALISED
+from conversations.runtime.values import dataclass
 from memory.models import Preferences
 
 WRITING = ("provider", "model", "max_output_tokens", "thinking_tokens", "effort", "show_thinking")

@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.db import models
 
@@ -17,6 +17,7 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant
 from conversations.providers.base import CONTEXTUALISED, WHOLE, ModelCall, Payload, Provider, ProviderError, whole_text
 from conversations.runtime.text import clean
+from conversations.runtime.values import dataclass
 
 MOST_TURNS = 8
 LONGEST_TURN = 1_200

@@ -1,7 +1,6 @@
 """What the sections of a request are called, in the order in which they are sent. Those of sources bring their own names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +8,7 @@ from conversations.context.fitting import CITING, INSTRUCTION, INSTRUCTIONS, MAT
 from conversations.context.rendering import GO_ON
 from conversations.context.sources import Place, Source, all_sources
 from conversations.models import ContextSnapshot
+from conversations.runtime.values import dataclass
 
 HISTORY, FILES, MESSAGE, REPLY = "history", "files", "message", "reply"
 

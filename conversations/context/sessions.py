@@ -1,8 +1,8 @@
 """A session is a run of a user's activity, in whatever threads, without a gap longer than 30 minutes."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from conversations.runtime.values import dataclass
 from memory.parts import LONGEST_PAUSE
 
 

@@ -6,13 +6,13 @@ Pure. What can't have been written here is refused with a ``ValueError`` when it
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime
 from conversations.context.reasons import Reason
 from conversations.context.windowing import TurnRun
+from conversations.runtime.values import dataclass
 
 BETWEEN = ";"
 DIGEST = r"[\w-]{43}"

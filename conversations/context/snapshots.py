@@ -5,7 +5,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +34,7 @@ from conversations.providers.base import Payload
 from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
 from conversations.runtime import clock
+from conversations.runtime.values import dataclass
 
 STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules", CITING})
 """Sections whose text belongs to no thread."""

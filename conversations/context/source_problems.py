@@ -1,7 +1,8 @@
 """What went wrong with a source of the context, and was left out (C9)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from conversations.runtime.values import dataclass
 
 
 class ProblemKind(StrEnum):

@@ -6,7 +6,7 @@ them. The builder, the snapshot, replay, the pages of staff, the comparison, for
 
 import uuid
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from functools import cache
@@ -23,6 +23,7 @@ from conversations.context.source_problems import Problem, ProblemKind
 from conversations.context.token_factor import Factor
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
+from conversations.runtime.values import dataclass
 
 type Row = list[Any]
 """What one element of a source's JSON is read as."""

@@ -6,7 +6,7 @@ byte until a row changes, and the provider's prompt cache holds.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -16,6 +16,7 @@ from conversations.context.source_problems import Problem
 from conversations.context.sources import Fitted, Place, Source, SourceItem, sources_at
 from conversations.context.token_factor import PLAIN, Factor
 from conversations.models import Assistant
+from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

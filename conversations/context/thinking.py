@@ -3,11 +3,11 @@
 Thinking counts in ``max_tokens``. So a request has room for it beside its answer, that thinking can't eat the answer.
 """
 
-from dataclasses import dataclass
 from typing import cast
 
 from conversations.models import Assistant, Effort, Model
 from conversations.providers.thinking import NO_THINKING, Display, Mode, ThinkingPlan
+from conversations.runtime.values import dataclass
 
 SMALLEST_BUDGET = 1_024
 """The API refuses a smaller one."""

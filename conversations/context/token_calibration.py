@@ -9,7 +9,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from django.db.models import Q
 
@@ -18,6 +18,7 @@ from conversations.context.token_factor import Factor
 from conversations.models import ContextSnapshot, TokenFactor
 from conversations.providers import model_catalog
 from conversations.runtime import clock
+from conversations.runtime.values import dataclass
 
 NEWEST = 50
 """Requests that are learnt from. A model's tokenizer doesn't change, what is talked about does."""

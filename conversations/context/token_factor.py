@@ -1,7 +1,8 @@
 """How many tokens of a model an estimated one is. Pure; what is known of it is learnt in ``token_calibration``."""
 
 import math
-from dataclasses import dataclass
+
+from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

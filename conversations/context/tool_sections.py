@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from conversations.context.fitting import PROGRAM, TOOLS, Section
+from conversations.runtime.values import dataclass
 
 HIDDEN_TOKENS = 350
 """What the API writes into the system text by itself where tools are given, by its documentation."""

@@ -3,7 +3,6 @@
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
@@ -11,6 +10,7 @@ from django.db import models
 
 from conversations.context.reasons import Reason
 from conversations.context.windowing import TurnRun
+from conversations.runtime.values import dataclass
 
 
 class Fate(models.TextChoices):

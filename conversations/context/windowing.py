@@ -3,7 +3,7 @@
 import uuid
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
 from operator import attrgetter
@@ -15,6 +15,7 @@ from conversations.context.file_results import NO_RESULTS, Results
 from conversations.context.reasons import Reason
 from conversations.context.turn_groups import Block, calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.models import Message
+from conversations.runtime.values import dataclass
 
 NOT_SENT = frozenset(
     {

@@ -1,7 +1,8 @@
 """What a request says of thinking: pure, and shared by every provider that speaks the Messages API."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from conversations.runtime.values import dataclass
 
 Mode = Literal["", "adaptive", "enabled", "disabled", "between_tools"]
 """The Messages API's own words; empty where a request says nothing."""

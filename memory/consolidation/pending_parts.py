@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 
@@ -14,6 +13,7 @@ from conversations.context.windowing import Turn
 from conversations.models import Message, Reply, Thread
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 from memory.models import Preferences
 from memory.parts import Part, TurnPlace, parts_of
 

@@ -8,13 +8,14 @@ import time
 import uuid
 from collections import OrderedDict
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from threading import Lock
 
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.models import Thread
+from conversations.runtime.values import dataclass
 from memory.backends import get_backend
 from memory.backends.base import BackendError, BackendInvalidAnswer, BackendTimedOut
 from memory.backends.calling import started

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant
+from conversations.runtime.values import dataclass
 from memory.models import Memory
 from memory.sources.backend_ranking import Ranking
 from memory.sources.rows import included_lines, list_item, parse_text, parse_time

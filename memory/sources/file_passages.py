@@ -2,13 +2,13 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from conversations.context.fallible_reads import fetch_rows
 from conversations.context.file_ranking import PartWords, scores, sought_words
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 from memory.language.passages import Passage, passages
 from memory.language.words import stems, words_of
 

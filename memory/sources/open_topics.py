@@ -1,7 +1,6 @@
 """Topics that the person left open: newest first, and so those that were opened long ago stand behind the rest (C6)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +8,7 @@ from conversations.context.excerpts import bullet, fit_list
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
 from conversations.models import Assistant
+from conversations.runtime.values import dataclass
 from memory.models import Topic
 from memory.sources.rows import included_lines, list_item, parse_time
 

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import groupby
 from typing import Any
@@ -16,6 +15,7 @@ from conversations.context.windowing import Turn
 from conversations.providers.base import RECALLED
 from conversations.providers.quoting import quotation, remembered_heading, said_heading
 from conversations.runtime.text import clean
+from conversations.runtime.values import dataclass
 from memory.language.words import speaker
 
 LEAST = 12

@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ from conversations.context.sources import (
 from conversations.models import Assistant, Message
 from conversations.runtime.db import start_over
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.values import dataclass
 from memory.index import ranking
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.ranking import Query, RankedPassage, WordCounts

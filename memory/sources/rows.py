@@ -1,13 +1,13 @@
 """What the sources of memory share: parts of rows, lines of a tier, the account of a row. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 
 from conversations.context.excerpts import FittedLines, count, piece
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, InvalidRow, SourceItem
 from conversations.models import Assistant
+from conversations.runtime.values import dataclass
 
 BULLET = "- "
 
