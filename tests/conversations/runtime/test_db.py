@@ -1,9 +1,13 @@
+import uuid
+
 import psycopg
 import pytest
-from django.db import InternalError, OperationalError, connection
+from django.db import DataError, InternalError, OperationalError, connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from conversations.models import Thread
-from conversations.runtime.db import is_away, read_only, run, start_over
+from conversations.runtime.db import is_away, read_only, run, run_often, start_over
 from tests.conversations.factories import make_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,6 +38,30 @@ def test_what_was_prepared_outlives_read_only_transactions_and_their_starting_ov
             start_over()
             counts += run(COUNT, like="%of_this_test%")
     assert counts == [(0,), (0,), (1,), (1,)]
+
+
+OFTEN = "SELECT 12 / %(by)s, %(at)s::timestamptz, %(id)s::uuid"
+
+
+def test_a_statement_that_is_asked_often_keeps_its_cursor_and_is_seen_by_who_counts() -> None:
+    id, at = uuid.uuid4(), timezone.now()
+    with read_only(), CaptureQueriesContext(connection) as captured:
+        rows = [run_often(OFTEN, {"by": by, "at": at, "id": id}) for by in (3, 4)]
+        kept = connection.connection.kept_cursor(OFTEN)
+        assert connection.connection.kept_cursor(OFTEN) is kept
+    assert rows == [[(4, at, id)], [(3, at, id)]]
+    assert len(captured) == 2
+
+
+def test_a_statement_that_is_asked_often_may_fail_once() -> None:
+    values = {"at": timezone.now(), "id": uuid.uuid4()}
+    with read_only():
+        for _ in range(3):
+            assert run_often(OFTEN, values | {"by": 2})[0][0] == 6
+            with pytest.raises(DataError, match="division by zero"):
+                run_often(OFTEN, values | {"by": 0})
+            start_over()
+    assert Thread.objects.count() == 0
 
 
 @pytest.mark.parametrize(
