@@ -52,6 +52,8 @@ class Budget:
 
     def beside_files(self, tokens: int) -> "Budget":
         """The same with what files take, which have a room of their own."""
+        if not tokens:
+            return self
         return replace(self, total_tokens=self.total_tokens + tokens, hard_cap=self.hard_cap + tokens)
 
     def within(self, tokens: int) -> "Budget":

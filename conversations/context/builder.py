@@ -41,10 +41,10 @@ from conversations.context.fitting import (
     without_thoughts,
 )
 from conversations.context.known import KnownQuery, complete_known
-from conversations.context.prompt_cache import CachePrices, CacheState, Lifetime, Previous, lifetime_for
+from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
 from conversations.context.reads import AsOf, HistoryQuery, candidates_of, read_all
 from conversations.context.reasons import Reason
-from conversations.context.rendering import render, sha256
+from conversations.context.rendering import render, sha256, text_digest
 from conversations.context.rewriting import Rewriting
 from conversations.context.sessions import Session
 from conversations.context.sources import MessageQuery, SourceQuery
@@ -175,7 +175,8 @@ def build_context(
     watch.lap("history")
     if recorded and recorded.known:
         known = replace(recorded.known, candidates={**known.candidates, **recorded.known.candidates})
-    known = replace(known, remembers=memory and known.remembers)
+    if known.remembers and not memory:
+        known = replace(known, remembers=False)
     if prepared:
         known = complete_known(known, known_query, prepared)
     new_files = named_files(newest.content)
@@ -217,8 +218,8 @@ def build_context(
         expires=provider.cache_expires,
     )
     begin_at = history.previous.began_at if history.previous and cache_state is CacheState.WARM else None
-    candidates = candidates_of(history, replace(history_query, budget=budget), begin_at=begin_at)
-    turns, left_out = window(candidates.turns, budget, begin_at=begin_at)
+    candidates = candidates_of(history, history_query, budget=budget, begin_at=begin_at)
+    turns, left_out = window(candidates.turns, budget, begin_at=begin_at, marks=candidates.marks)
     lifetime = (recorded and recorded.lifetime) or _lifetime(row, turns, newest.created_at or at, parts.prefix_tokens)
     watch.lap("history")
 
@@ -226,7 +227,6 @@ def build_context(
         rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), turns)
     )
     watch.lap("rewrite")
-    parts = replace(parts, history=turns)
     message_query = MessageQuery(
         **vars(source_query),
         at=at,
@@ -243,7 +243,7 @@ def build_context(
         message_query,
         assistant=assistant,
         factor=factor,
-        room=budget.total_tokens - parts.total_tokens,
+        room=budget.total_tokens - parts.total_tokens - sum([turn.token_count for turn in turns]),
         recorded=recorded.beside if recorded else None,
     )
     watch.lap("memory")
@@ -341,23 +341,15 @@ def _with_read(parts: Parts, files: ThreadFiles) -> Parts:
 
 def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
     is_bound = thinking.mode != "enabled"
-    return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds]) if is_bound else parts
+    if is_bound and parts.rounds:
+        return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds])
+    return parts
 
 
 def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
     """Fit, plan the cache, render, account. Pure."""
     parts = fit(whole, budget.beside_files(whole.file_tokens))
-    cache = prompt_cache.plan(
-        inputs.before if parts is whole or parts.prefix == whole.prefix else inputs.before.without_system(),
-        inputs.previous,
-        cacheable_from=inputs.cacheable_from,
-        system_tokens=inputs.factor.of_estimate(parts.prefix_tokens),
-        turns=[
-            (position, inputs.factor.of_estimate(turn.token_count + turn.file_tokens))
-            for position, turn in zip(_positions(parts), parts.turns, strict=True)
-        ],
-        lifetime=inputs.lifetime,
-    )
+    cache = _cache_plan(inputs, whole, parts)
     payload = render(
         inputs.provider,
         model=inputs.model,
@@ -380,6 +372,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         excluded=inputs.candidates.excluded,
         recalled=[turn for each in inputs.beside.values() for turn in each.fitted.turns] if parts.additions else (),
         begins_after=inputs.begins_after,
+        factor=inputs.factor,
     )
     watch.lap("tokens")
     beside = [item for each in inputs.beside.values() for item in each.fitted.items]
@@ -390,7 +383,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         max_tokens=inputs.allowance.max_tokens,
         thinking=inputs.allowance.thinking,
         parts=parts,
-        runs=[replace(run, tokens=inputs.factor.of_estimate(run.tokens)) for run in runs],
+        runs=runs,
         files=file_account.pack(parts.turns, parts.read, inputs.files, inputs.factor),
         turns_loaded=inputs.candidates.loaded,
         budget=inputs.budget,
@@ -407,6 +400,22 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         payload=payload,
         timings_ms=watch.laps(),
         inputs=inputs,
+    )
+
+
+def _cache_plan(inputs: BuildInputs, whole: Parts, parts: Parts) -> CachePlan:
+    if inputs.cacheable_from is None:
+        return CachePlan()
+    return prompt_cache.plan(
+        inputs.before if parts is whole or parts.prefix == whole.prefix else inputs.before.without_system(),
+        inputs.previous,
+        cacheable_from=inputs.cacheable_from,
+        system_tokens=inputs.factor.of_estimate(parts.prefix_tokens),
+        turns=[
+            (position, inputs.factor.of_estimate(turn.token_count + turn.file_tokens))
+            for position, turn in zip(_positions(parts), parts.turns, strict=True)
+        ],
+        lifetime=inputs.lifetime,
     )
 
 
@@ -432,7 +441,7 @@ def _lifetime(row: Model, history: Sequence[Turn], newest_at: datetime, prefix_t
 
 
 def _digests(parts: Parts) -> list[str]:
-    return [sha256(section.text).hex() for section in parts.prefix]
+    return [text_digest(section.text) for section in parts.prefix]
 
 
 def _positions(parts: Parts) -> list[int]:

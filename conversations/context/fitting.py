@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import Any
 
@@ -96,7 +96,7 @@ class Parts:
     read: Sequence[FileExcerpt] = ()
     results: Results = NO_RESULTS
 
-    @property
+    @cached_property
     def prefix(self) -> list[Section]:
         """What comes before the turns, in order: what the provider's program adds, the tools, the system text (C1)."""
         sections = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
@@ -115,18 +115,18 @@ class Parts:
         text = text_of(self.newest.content)
         return [*self.additions, Section(name=INSTRUCTION, text=text, tokens=self.newest.token_count)]
 
-    @property
+    @cached_property
     def fixed(self) -> list[Section]:
         """What staff, and the program that asks, wrote and nothing can cut."""
         return [
             part for part in (self.program, self.tools, self.base, self.rules, self.citing, self.instructions) if part
         ]
 
-    @property
+    @cached_property
     def fixed_tokens(self) -> int:
         return sum(part.tokens for part in self.fixed)
 
-    @property
+    @cached_property
     def prefix_tokens(self) -> int:
         return self.fixed_tokens + sum(tier.tokens for tier in self.tiers)
 
@@ -138,20 +138,20 @@ class Parts:
     def message_tokens(self) -> int:
         return self.newest.token_count + sum(addition.tokens for addition in self.additions)
 
-    @property
+    @cached_property
     def history_tokens(self) -> int:
-        return sum(turn.token_count for turn in self.history)
+        return sum([turn.token_count for turn in self.history])
 
-    @property
+    @cached_property
     def file_tokens(self) -> int:
         """What stands of files in the turns that are sent, and was read of them since."""
-        return sum(excerpt.tokens for turn in self.turns for excerpt in turn.files) + self.read_tokens
+        return sum([turn.file_tokens for turn in self.turns if turn.files]) + self.read_tokens
 
     @property
     def read_tokens(self) -> int:
         return sum(excerpt.tokens for excerpt in self.read)
 
-    @property
+    @cached_property
     def total_tokens(self) -> int:
         parts = (self.prefix_tokens, self.history_tokens, self.message_tokens, self.rounds_tokens, self.file_tokens)
         return sum(parts)

@@ -3,12 +3,12 @@
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from typing import Any
 
-from django.db import DatabaseError, connection
-from psycopg.pq import Format
+from django.db import DatabaseError
 
 from conversations.context.budget import Budget
 from conversations.context.exclusion import exclusions
@@ -20,9 +20,9 @@ from conversations.context.reasons import Reason
 from conversations.context.snapshot_codec import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.standing import Known
 from conversations.context.token_factor import PLAIN, Factor
-from conversations.context.windowing import Turn, needs_older, whole
+from conversations.context.windowing import Turn, WindowMarks, needs_older, whole, window_marks
 from conversations.models import text_blocks
-from conversations.runtime.db import start_over
+from conversations.runtime.db import run_often, start_over
 from conversations.runtime.ids import LONGEST_REPLY, lowest_since
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
@@ -100,11 +100,12 @@ class History:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """The turns that the window is cut from, oldest first, and those that were taken out before."""
+    """The turns that the window is cut from, oldest first, with its marks, and those that were taken out before."""
 
     turns: Sequence[Turn] = ()
     excluded: Sequence[tuple[Turn, Reason]] = ()
     loaded: int = 0
+    marks: WindowMarks | None = None
 
 
 def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
@@ -120,19 +121,21 @@ def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
     return history, read_known(sources) if history.columns is None else parse_known(sources, history.columns)
 
 
-def candidates_of(history: History, query: HistoryQuery, *, begin_at: int | None) -> Candidates:
-    """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6)."""
+def candidates_of(history: History, query: HistoryQuery, *, budget: Budget, begin_at: int | None) -> Candidates:
+    """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6). ``budget`` is
+    what is left of the query's beside all else."""
     reach = 1
     while True:
         turns = history.turns
         gone = exclusions(turns, history.made, keeps_offline=query.keeps_offline)
         usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
-        if not turns or turns[0].depth == 1 or not needs_older(usable, query.budget, begin_at=begin_at):
+        marks = window_marks(usable, budget)
+        if not turns or turns[0].depth == 1 or not needs_older(usable, budget, begin_at=begin_at, marks=marks):
             excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
             excluded += [(turn, Reason.ORPHAN_TOOL) for turn in orphans]
-            return Candidates(turns=usable, excluded=excluded, loaded=len(turns))
+            return Candidates(turns=usable, excluded=excluded, loaded=len(turns), marks=marks)
         reach *= READ_ON
-        history = read_history(query, reach=reach)
+        history = read_history(replace(query, budget=budget), reach=reach)
 
 
 def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | None = None) -> History:
@@ -155,16 +158,16 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     }
     if query.as_of:
         then = {"at": query.as_of.at, "on": list(query.as_of.on)}
-        rows = fetch_required(partial(_rows, history_then(), values | then))
+        rows = fetch_required(partial(run_often, history_then(), values | then))
     elif sources:
-        rows = _rows(history_statement(*sources.columns.values()), {**sources.values, **values})
+        rows = run_often(history_statement(*sources.columns.values()), {**sources.values, **values})
     else:
-        rows = fetch_required(partial(_rows, history_statement(), values))
+        rows = fetch_required(partial(run_often, history_statement(), values))
     if not rows:
         return History()
     made, previous, has_files, *columns = rows[0][TURN_COLUMNS:]
     return History(
-        turns=[_turn(query, row) for row in rows],
+        turns=_turns(query, rows),
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
         has_files=has_files,
@@ -172,31 +175,27 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     )
 
 
-def _turn(query: HistoryQuery, row: Row) -> Turn:
-    id, position, depth, role, text, content, token_count, created_at, reply, status, offline, tokens = row[
-        :TURN_COLUMNS
-    ]
-    counted = tokens if query.counts is None else query.counts.get(position)
-    return Turn(
-        id=id,
-        position=position,
-        depth=depth,
-        role=role,
-        content=json.loads(content) if content else text_blocks(text),
-        token_count=query.factor.of_counted(counted) if counted else token_count,
-        created_at=created_at,
-        reply=reply,
-        status=status,
-        offline=offline,
-        counted=counted or 0,
-    )
-
-
-def _rows(statement: str, values: Mapping[str, Any]) -> list[Row]:
-    with connection.cursor() as cursor:
-        cursor.cursor.format = Format.BINARY  # ids and times are not spelled out and read again
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
+def _turns(query: HistoryQuery, rows: Sequence[Row]) -> list[Turn]:
+    turns = []
+    for id, position, depth, role, text, content, tokens, created_at, reply, status, offline, counted, *_ in rows:
+        if query.counts is not None:
+            counted = query.counts.get(position)
+        turns.append(
+            Turn(
+                id=id,
+                position=position,
+                depth=depth,
+                role=role,
+                content=json.loads(content) if content else text_blocks(text),
+                token_count=query.factor.of_counted(counted) if counted else tokens,
+                created_at=created_at,
+                reply=reply,
+                status=status,
+                offline=offline,
+                counted=counted or 0,
+            )
+        )
+    return turns
 
 
 def made_artifact(created_at: str, message: str | None, reply: str | None) -> FilterArtifact:

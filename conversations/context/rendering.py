@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from conversations.context.file_results import NO_RESULTS, Results, named_parts
 from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
-from conversations.context.turn_groups import FILE, Block, SentMessage, is_text, parts_of
+from conversations.context.turn_groups import FILE, Block, SentMessage, only_texts, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import EARLIER, Payload, Provider
@@ -88,15 +89,10 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
     A cache mark stands at the end of the person's own words, before the additions: the next request repeats only the former.
     ``mark`` is how long its entry lives; empty for none.
     """
-    parts = [
-        part
-        for turn in without_orphans(turns)
-        for part in (
-            (SentMessage(turn.role, turn.content),)
-            if is_text(turn.content) and not turn.file_blocks
-            else parts_of(with_files(turn))
-        )
-    ]
+    if only_texts(turns) and not any(turn.file_blocks for turn in turns):
+        parts = [SentMessage(turn.role, turn.content) for turn in turns if turn.content]
+    else:
+        parts = [part for turn in without_orphans(turns) for part in parts_of(with_files(turn))]
     if parts and parts[0].role == "assistant":
         parts.insert(0, SentMessage("user", text_blocks(EARLIER)))
     if mark and parts:
@@ -142,13 +138,15 @@ def mention(block: Block) -> Block:
 def joined(parts: Iterable[SentMessage]) -> list[dict[str, Any]]:
     """Neighbours of one role as one message."""
     messages: list[dict[str, Any]] = []
-    for part in parts:
-        if not part.content:
+    last_role = ""
+    for role, content in parts:
+        if not content:
             continue
-        if messages and messages[-1]["role"] == part.role:
-            messages[-1]["content"] = [*messages[-1]["content"], *part.content]
+        if role == last_role:
+            messages[-1]["content"] += content
         else:
-            messages.append({"role": part.role, "content": list(part.content)})
+            messages.append({"role": role, "content": list(content)})
+            last_role = role
     return messages
 
 
@@ -175,3 +173,8 @@ def digest(payload: Payload) -> bytes:
 
 def sha256(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
+
+
+@lru_cache(maxsize=256)  # what stands before the turns is the same in all requests of a session
+def text_digest(text: str) -> str:
+    return sha256(text).hex()

@@ -57,9 +57,7 @@ def pack_texts(parts: Iterable[NamedText]) -> str:
 
 
 def unpack_texts(text: str) -> list[NamedText]:
-    return [
-        NamedText(name=name, tokens=int(tokens), sha256=_hex(digest)) for name, tokens, digest in _each(NAMED, text)
-    ]
+    return [_read_text(part) for part in text.split(BETWEEN)] if text else []
 
 
 def pack_timings(timings: Mapping[str, float]) -> str:
@@ -127,6 +125,13 @@ def _read_run(part: str) -> TurnRun:
         tokens=int(tokens or 0),
         sha256=_hex(digest) if digest else "",
     )
+
+
+@lru_cache(maxsize=4_096)
+def _read_text(part: str) -> NamedText:
+    """Kept, as what stands before the turns is the same in all requests of a session."""
+    name, tokens, digest = _groups(NAMED, part)
+    return NamedText(name=name, tokens=int(tokens), sha256=_hex(digest))
 
 
 def _each(pattern: re.Pattern[str], text: str) -> list[tuple[Any, ...]]:

@@ -52,7 +52,14 @@ class Tier:
         if self.candidates is None:
             return replace(self, text="", tokens=0, items=[item.left_out() for item in self.items])
         fitted = _fitted(self.source, self.candidates, tokens)
-        return replace(self, text=fitted.text, tokens=count(fitted.text), items=fitted.items)
+        return Tier(
+            source=self.source,
+            text=fitted.text,
+            tokens=count(fitted.text),
+            items=fitted.items,
+            candidates=self.candidates,
+            sent=self.sent,
+        )
 
 
 @lru_cache(maxsize=512)  # within a session the same tiers are made for every request
@@ -86,6 +93,8 @@ def _tier(source: Source[Any], known: Known) -> Tier:
 def cut_tiers(tiers: Sequence[Tier], room: int, *, firm: bool = False) -> list[Tier]:
     """The tiers within ``room`` tokens as far as cutting them in their order helps (W5); if ``firm``, by cutting those alone
     that are kept otherwise."""
+    if sum([tier.tokens for tier in tiers]) <= room:
+        return list(tiers)
     left = {tier.name: tier for tier in tiers}
     for tier in sorted(tiers, key=lambda tier: -tier.source.cut_order):
         over = sum(each.tokens for each in left.values()) - room

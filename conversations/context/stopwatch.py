@@ -13,8 +13,9 @@ class Stopwatch:
     def lap(self, name: str) -> None:
         """What has been done since the last lap was this."""
         now = time.perf_counter()
-        self._laps[name] = round(self._laps.get(name, 0) + (now - self._lap) * 1000, 3)
+        self._laps[name] = self._laps.get(name, 0.0) + now - self._lap
         self._lap = now
 
     def laps(self) -> dict[str, float]:
-        return self._laps | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
+        seconds = self._laps | {"total": time.perf_counter() - self._started}
+        return {name: round(taken * 1_000_000) / 1000 for name, taken in seconds.items()}

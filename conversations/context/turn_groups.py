@@ -44,13 +44,11 @@ def parts_of(turn: TurnContent) -> list[SentMessage]:
 
 def only_texts(turns: Sequence[TurnContent]) -> bool:
     """Most threads: nothing in them has another half, and all of it can be sent."""
-    return all(is_text(turn.content) for turn in turns)
-
-
-def is_text(content: Sequence[Block]) -> bool:
-    if len(content) == 1:
-        return bool(content[0]["type"] == "text")
-    return all(block["type"] == "text" for block in content)
+    for turn in turns:  # a loop, as it is asked several times of all turns of a request
+        for block in turn.content:
+            if block["type"] != "text":
+                return False
+    return True
 
 
 def calls(turns: Sequence[TurnContent]) -> list[frozenset[str]]:

@@ -13,6 +13,7 @@ from conversations.context.budget import Budget
 from conversations.context.file_excerpts import FileExcerpt
 from conversations.context.file_results import NO_RESULTS, Results
 from conversations.context.reasons import Reason
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.turn_groups import Block, calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.models import Message
 from conversations.runtime.values import dataclass
@@ -89,16 +90,19 @@ class TurnRun:
     sha256: str = ""
 
 
-def window(turns: Sequence[Turn], budget: Budget, *, begin_at: int | None) -> tuple[list[Turn], Reason]:
+def window(
+    turns: Sequence[Turn], budget: Budget, *, begin_at: int | None, marks: "WindowMarks | None" = None
+) -> tuple[list[Turn], Reason]:
     """The newest turns that fit, in order, and why those before them do not (W1).
 
     While the provider's cache is warm the window begins at ``begin_at``, the position at which the request before began.
     When that would pass the high mark or the largest number of turns, when filtering has left too little of it, or when the
     cache is cold (``None``), it begins at the low mark. The last pair stays whatever it takes (W3).
 
-    ``turns`` are the candidates on the path, oldest first, without those that were filtered out.
+    ``turns`` are the candidates on the path, oldest first, without those that were filtered out, ``marks`` theirs in this
+    budget where they are known.
     """
-    marks = _marks(turns, budget)
+    marks = marks or window_marks(turns, budget)
     kept = marks.low
     if begin_at is not None:
         before = _unsplit(turns, _since(turns, begin_at))
@@ -107,7 +111,9 @@ def window(turns: Sequence[Turn], budget: Budget, *, begin_at: int | None) -> tu
     return list(turns[len(turns) - kept :]), marks.reason
 
 
-def needs_older(turns: Sequence[Turn], budget: Budget, *, begin_at: int | None) -> bool:
+def needs_older(
+    turns: Sequence[Turn], budget: Budget, *, begin_at: int | None, marks: "WindowMarks | None" = None
+) -> bool:
     """Whether turns older than these candidates could change the window. Ask again after reading on, up to the first turn."""
     if len(turns) > budget.history_turns + FURTHEST_PAIR:
         return False
@@ -115,10 +121,11 @@ def needs_older(turns: Sequence[Turn], budget: Budget, *, begin_at: int | None) 
     sure = turns[next((index for index, turn in enumerate(turns) if is_question(turn)), len(turns)) :]
     if not sure or (len(turns) < _reach(budget) and not last_pair(sure)):
         return True
-    if len(sure) > budget.history_turns or sum(turn.token_count for turn in sure) > budget.history_tokens:
+    marks = marks or window_marks(turns, budget)
+    if len(sure) > budget.history_turns or marks.totals[len(sure)] > budget.history_tokens:
         return False
     began_before = begin_at is not None and begin_at < sure[0].position
-    return began_before or _marks(turns, budget).low >= len(sure)
+    return began_before or marks.low >= len(sure)
 
 
 def least_kept(turns: Sequence[Turn], budget: Budget) -> int:
@@ -142,6 +149,8 @@ def whole(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
 
 def without_orphans(turns: Sequence[Turn]) -> list[Turn]:
     """The turns as they can be sent: without any half of a tool call, and without turns that were nothing else (W4)."""
+    if only_texts(turns):
+        return [turn for turn in turns if turn.content]
     contents = zip(turns, whole_blocks(turns), strict=True)
     return [
         turn if turn.content == content else replace(turn, content=list(content))
@@ -164,8 +173,8 @@ class WindowMarks:
     totals: Sequence[int]
 
 
-def _marks(turns: Sequence[Turn], budget: Budget) -> WindowMarks:
-    totals = [0, *accumulate(turn.token_count for turn in reversed(turns))]
+def window_marks(turns: Sequence[Turn], budget: Budget) -> WindowMarks:
+    totals = [0, *accumulate([turn.token_count for turn in reversed(turns)])]
     fitting = bisect_right(totals, budget.history_tokens) - 1
     by_turns = fitting >= budget.history_turns
     most = min(fitting, budget.history_turns)
@@ -232,6 +241,7 @@ def account(
     excluded: Collection[tuple[Turn, Reason]] = (),
     recalled: Collection[Turn] = (),
     begins_after: int = 0,
+    factor: Factor = PLAIN,
 ) -> list[TurnRun]:
     """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
     What was ``recalled`` stands beside the message and not in its place, so its run is of no turn that is sent.
@@ -239,20 +249,22 @@ def account(
     What is ``excluded`` was taken out before the window was cut.
     What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
     path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in. Of a
-    thread that was cleared nothing is told up to the position ``begins_after``: there are no such turns.
+    thread that was cleared nothing is told up to the position ``begins_after``: there are no such turns. ``factor``: the tokens
+    of a run are the model's.
     """
     named = [
         *excluded,
         *((turn, Reason.RECALLED) for turn in recalled),
-        *((turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history),
+        *[(turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history],
         *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),
     ]
-    named.sort(key=lambda turn_and_reason: turn_and_reason[0].position)
-    return list(_runs(named, left_out, digests, begins_after))
+    if excluded or recalled:
+        named.sort(key=lambda turn_and_reason: turn_and_reason[0].position)
+    return list(_runs(named, left_out, digests, begins_after, factor))
 
 
 def _runs(
-    named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[int, str], position: int
+    named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[int, str], position: int, factor: Factor
 ) -> Iterator[TurnRun]:
     depth = 0
     for turns, reason in _neighbours(named):
@@ -273,7 +285,7 @@ def _runs(
             count=len(turns),
             included=included,
             reason=reason,
-            tokens=sum(turn.token_count for turn in turns) if included else 0,
+            tokens=factor.of_estimate(sum([turn.token_count for turn in turns])) if included else 0,
             sha256=digests.get(first.position, "") if reason is Reason.SHORTENED else "",
         )
         position, depth = last.position, last.depth
@@ -282,12 +294,13 @@ def _runs(
 def _neighbours(named: Sequence[tuple[Turn, Reason]]) -> Iterator[tuple[list[Turn], Reason]]:
     """Turns that follow one another and share a reason. A shortened one stands alone: its run names its stand-in."""
     group: list[Turn] = []
-    common = Reason.NEWEST
+    common, following = Reason.NEWEST, 0
     for turn, reason in named:
-        joins = group and reason is common is not Reason.SHORTENED and turn.position == group[-1].position + 1
-        if group and not joins:
-            yield group, common
-            group = []
-        group.append(turn)
-        common = reason
+        if turn.position == following and reason is common and reason is not Reason.SHORTENED:
+            group.append(turn)
+        else:
+            if group:
+                yield group, common
+            group, common = [turn], reason
+        following = turn.position + 1
     yield group, common

@@ -10,6 +10,7 @@ LONGEST_REPLY = timedelta(days=2)
 """No reply runs longer, from its first row to its last."""
 CLOCK_ERROR = timedelta(days=1)
 """By so much a server's clock may be wrong, or be set while a reply runs."""
+MARGIN = int((LONGEST_REPLY + CLOCK_ERROR).total_seconds() * 1000)
 
 
 def uuid7() -> uuid.UUID:
@@ -31,8 +32,7 @@ def time_of(id: uuid.UUID) -> datetime:
 
 def ids_near(first: uuid.UUID, last: uuid.UUID | None = None) -> tuple[uuid.UUID, uuid.UUID]:
     """Between which ids lie those of all that a reply made, or replies from the first to the last."""
-    margin = int((LONGEST_REPLY + CLOCK_ERROR).total_seconds() * 1000)
-    lowest, highest = (first.int >> 80) - margin, ((last or first).int >> 80) + margin
+    lowest, highest = (first.int >> 80) - MARGIN, ((last or first).int >> 80) + MARGIN
     return uuid.UUID(int=max(lowest, 0) << 80), uuid.UUID(int=min(highest, (1 << 48) - 1) << 80)
 
 
@@ -41,4 +41,5 @@ def lowest_since(id: uuid.UUID) -> uuid.UUID:
     keeps its id, which may tell no time or one to come."""
     if id.version != 7:
         return uuid.UUID(int=0)
-    return ids_near(min(id, lowest_uuid7(clock.now())))[0]
+    made_at = min(id.int >> 80, int(clock.seconds() * 1000))
+    return uuid.UUID(int=max(made_at - MARGIN, 0) << 80)

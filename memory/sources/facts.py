@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -56,7 +56,7 @@ class Facts:
     """Newest first, those that are ranked best first."""
 
     began_at: datetime
-    facts: tuple[KnownFact, ...] = ()
+    facts: tuple[KnownFact, ...] = field(default=(), hash=False)  # hashing all of them took longer than comparing
     is_ranked: bool = False
 
 
@@ -73,7 +73,7 @@ class FactSource(Source[Facts]):
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(content) <= 20000 THEN content END, valid_until)
                 ORDER BY created_at DESC, id DESC)
 FROM (
-    SELECT fact.* FROM unnest(%(places)s::text[]) AS place, LATERAL (
+    SELECT fact.* FROM unnest(ARRAY['', %(tag)s]) AS place, LATERAL (
         (SELECT id, content, created_at, valid_until FROM memory_memory
          WHERE user_id = %(user)s AND confined_to = place AND ended_at IS NULL AND valid_until IS NULL
          ORDER BY created_at DESC, id DESC LIMIT 40)
@@ -86,7 +86,7 @@ FROM (
 ) AS facts"""
 
     def values(self, query: SourceQuery) -> Mapping[str, Any]:
-        return {"places": places_of(query.thread_id)}
+        return {"tag": thread_tag(query.thread_id) if query.thread_id else None}
 
     def read(self, rows: Sequence[Row], reading: Reading) -> Facts | None:
         facts = reading.parsed(rows, _fact)

@@ -1,6 +1,7 @@
 """Topics that the person left open: newest first, and so those that were opened long ago stand behind the rest (C6)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,7 +28,7 @@ class OpenTopic:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenTopics:
     began_at: datetime
-    topics: tuple[OpenTopic, ...]
+    topics: tuple[OpenTopic, ...] = field(hash=False)  # hashing all of them took longer than comparing
 
 
 class OpenTopicSource(Source[OpenTopics]):
