@@ -71,6 +71,7 @@ def main(url: str, threads: Mapping[int, Thread]) -> None:
         values = {name: taken[name, length] for name in [LIMIT, OWN, *ways]}
         table(f"the context of a thread of {length:,} turns", values, limit=LIMIT)
     flat({name: {length: p50_p95(taken[name, length])[0] for length in threads} for name in [LIMIT, OWN, *ways]})
+    quickest({name: min(min(taken[name, length]) for length in threads) for name in [LIMIT, OWN, *ways]})
 
 
 def flat(p50: Mapping[str, Mapping[int, float]]) -> None:
@@ -80,6 +81,13 @@ def flat(p50: Mapping[str, Mapping[int, float]]) -> None:
     for name, values in p50.items():
         cells = "".join(f"{values[length]:>10.3f}" for length in LENGTHS)
         print(f"  {name:<52}{cells}  {values[LENGTHS[-1]] / values[LENGTHS[0]]:7.2f}x")
+
+
+def quickest(least: Mapping[str, float]) -> None:
+    """The quickest call of each way, which others on the machine disturb least, as a multiple of both raw statements."""
+    print("\n== the quickest call of each, in ms")
+    for name, value in least.items():
+        print(f"  {name:<52}{value:>10.3f}  {value / least[LIMIT]:7.2f}x {value / least[OWN]:7.2f}x")
 
 
 def remember(threads: Sequence[Thread]) -> None:
