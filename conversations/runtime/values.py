@@ -1,7 +1,7 @@
-"""Dataclasses that the type checker freezes and nobody pays for.
+"""Dataclasses that are frozen for the type checker, and plain at run time.
 
 What ``dataclasses`` freezes sets each attribute by a call, so that an instance takes three times as long to make. A context is
-some hundred of them. mypy knows these for what they say they are, and lets nobody change one; at run time they are plain.
+some hundred of them. mypy sees ``frozen=True`` and lets nobody change one.
 """
 
 import dataclasses
