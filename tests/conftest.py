@@ -185,7 +185,7 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture(autouse=True)
 def _own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """That of this machine, which tests set, until it is compared with the database's."""
-    monkeypatch.setattr(clock, "_clock", clock._Clock())
+    monkeypatch.setattr(clock, "current", clock.Clock())
 
 
 @pytest.fixture(autouse=True)

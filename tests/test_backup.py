@@ -196,7 +196,7 @@ def test_a_drill_of_an_older_schema_proves_that_requests_come_back_byte_for_byte
     source.manage("migrate", "conversations", "0027", "--verbosity", "0")
     source.manage("backup", str(tmp_path / "copy"), OPENBOOK_BACKUP_KEY=KEY)
     source.manage("migrate", "--verbosity", "0")
-    assert "0028" not in (tmp_path / "copy" / "manifest.json").read_text()
+    assert "0028_" not in (tmp_path / "copy" / "manifest.json").read_text()
     server = conninfo_to_dict(source.url)
     several = make_conninfo(
         source.url, host=f"127.0.0.1,{server['host']}", port=f"{free_port()},{server.get('port', 5432)}"

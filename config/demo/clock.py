@@ -1,7 +1,6 @@
 """A clock that can be set: the demo lives through a month in half a minute.
 
-Nothing of Openbook asks anything but these three for the time; PostgreSQL's own is asked for leases alone, which are to be
-true.
+Nothing of Openbook asks anything but these for the time; PostgreSQL's own is asked for leases alone, which are to be true.
 """
 
 import time
@@ -12,11 +11,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from conversations.runtime import clock
+
 MOMENT = timedelta(milliseconds=2)
 
 
-class Clock:
+class Clock(clock.Clock):
     def __init__(self, now: datetime) -> None:
+        super().__init__()
         self.now = now
         self.waited = 0.0  # since the last model call began
 
@@ -30,6 +32,12 @@ class Clock:
         self.now += MOMENT
         return self.now
 
+    def seconds(self) -> float:
+        return self.read().timestamp()
+
+    def compare(self, theirs: float) -> None:
+        """Whatever the database's says."""
+
     def nanoseconds(self) -> int:
         return int(self.now.timestamp() * 1e9)
 
@@ -38,6 +46,7 @@ class Clock:
         """For this process, it is what this clock says."""
         measure = time.perf_counter
         with ExitStack() as stack:
+            stack.enter_context(replaced(clock, "current", self))
             stack.enter_context(replaced(timezone, "now", self.read))
             stack.enter_context(replaced(time, "time_ns", self.nanoseconds))
             stack.enter_context(replaced(time, "perf_counter", lambda: measure() + self.waited))

@@ -14,7 +14,7 @@ TOLERANCE_SECONDS = 10.0
 """Two clocks that are kept by NTP differ by less."""
 
 
-class _Clock:
+class Clock:
     """``start`` is when the monotonic clock was zero, in seconds since 1970; ``None`` before the first look."""
 
     def __init__(self) -> None:
@@ -36,7 +36,8 @@ class _Clock:
             log.warning("this machine's clock is wrong; that of the database is used", extra={"ahead": own - theirs})
 
 
-_clock = _Clock()
+current = Clock()
+"""Of this process. The demo has another in its place."""
 
 
 def now() -> datetime:
@@ -45,7 +46,7 @@ def now() -> datetime:
 
 def seconds() -> float:
     """Since 1970."""
-    return _clock.seconds()
+    return current.seconds()
 
 
 def look() -> None:
@@ -55,4 +56,4 @@ def look() -> None:
     ((theirs,),) = run("SELECT extract(epoch FROM clock_timestamp())::float8")
     after = time.monotonic()
     if after - before < TOLERANCE_SECONDS / 2:
-        _clock.compare(theirs - (before + after) / 2)
+        current.compare(theirs - (before + after) / 2)

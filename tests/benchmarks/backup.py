@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
-from itertools import count
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import psycopg
 
@@ -26,6 +26,7 @@ from tests.benchmarks.served import served
 from tests.clients import ServerClient
 from tests.processes import ROOT, UNDISTURBED, server
 from tests.services import fresh_database
+from tests.test_bodies import COPIED
 
 PEOPLE = 4
 REST, QUIET_SECONDS = 0.2, 40.0
@@ -62,10 +63,8 @@ def main(gigabytes: int = 1) -> None:
         }
         running = stack.enter_context(server(url, **environment))
         client = ServerClient.signed_in(running.url, password=PASSWORD)
-        documents = [long_thread() for _ in range(PEOPLE)] + [{**long_thread(), "title": "Long"}]
-        client.call("POST", "import/", {"format": "openbook/1", "threads": documents}, 300)
-        listed = client.call("GET", "threads/?page_size=50")["results"]
-        threads = [thread["id"] for thread in listed if thread["title"] != "Long"]
+        import_thread(client, {**long_thread(), "title": "Long"})
+        people = [(person, import_thread(person, long_thread())) for person in copies(url, running.url)]
         with doing(f"making {gigabytes} GB"):
             fill(url, gigabytes)
             for _ in range(FILES_A_GB * gigabytes):
@@ -79,19 +78,20 @@ def main(gigabytes: int = 1) -> None:
             f"\n== a backup of {size / 1e9:.1f} GB of tables and {stored / 1e9:.1f} GB of files; {PEOPLE} people talk"
         )
         with doing("talking alone"):
-            alone = talk(client, threads, partial(time.sleep, QUIET_SECONDS))
+            alone = talk(people, partial(time.sleep, QUIET_SECONDS))
         command = [sys.executable, "manage.py", "backup", str(folder / "copy")]
         variables = {**os.environ, **UNDISTURBED, **environment, "DJANGO_SETTINGS_MODULE": "tests.server_settings"}
         with doing("talking beside the backup"):
             peaks: list[float] = []
             began = time.perf_counter()
-            beside = talk(client, threads, lambda: peaks.append(ended(command, {**variables, "DATABASE_URL": url})))
+            beside = talk(people, lambda: peaks.append(ended(command, {**variables, "DATABASE_URL": url})))
             seconds = time.perf_counter() - began
         copied = sum(path.stat().st_size for path in (folder / "copy").rglob("*") if path.is_file())
         for name, values in (("alone", alone), ("beside the backup", beside)):
-            p50, p95 = p50_p95(values)
-            ratio = f"{p95 / p50_p95(alone)[1]:6.2f}x"
+            p50, p95 = p50_p95([milliseconds for _, milliseconds in values])
+            ratio = f"{p95 / p50_p95([milliseconds for _, milliseconds in alone])[1]:6.2f}x"
             print(f"  a message, {name:<24} p50 {p50:7.1f}  p95 {p95:7.1f} ms {ratio}  of {len(values):,}")
+        print("  p95 of each tenth of the backup, ms:", *(f"{p50_p95(tenth)[1]:.0f}" for tenth in tenths(beside)))
         print(
             f"  the backup took {seconds:.0f} s, {copied / 1e9:.2f} GB; its memory at most {peaks[0]:.0f} MB",
             flush=True,
@@ -114,27 +114,47 @@ def fill(url: str, gigabytes: int) -> None:
         connection.execute("VACUUM ANALYZE conversations_message")
 
 
-def talk(client: ServerClient, threads: list[str], work: Callable[[], object]) -> list[float]:
-    """Milliseconds of each message that people send while the work goes on."""
-    over, taken = Event(), list[float]()
+def copies(url: str, address: str) -> list[ServerClient]:
+    """People of their own, with the password of the first one: what a message changes is mostly of its person."""
+    with psycopg.connect(url) as connection:
+        connection.execute(COPIED, [PEOPLE])
+    return [ServerClient.signed_in(address, f"person{number}", PASSWORD) for number in range(1, PEOPLE + 1)]
 
-    def person(thread: str) -> None:
-        for _ in count():
+
+def import_thread(client: ServerClient, thread: dict[str, Any]) -> str:
+    client.call("POST", "import/", {"format": "openbook/1", "threads": [thread]}, 300)
+    listed = client.call("GET", "threads/?page_size=1")["results"]
+    return str(listed[0]["id"])
+
+
+def talk(people: Sequence[tuple[ServerClient, str]], work: Callable[[], object]) -> list[tuple[float, float]]:
+    """When each message was sent, in seconds, and how many milliseconds it took, as long as the work goes on."""
+    over, taken = Event(), list[tuple[float, float]]()
+
+    def talk_alone(client: ServerClient, thread: str) -> None:
+        while not over.wait(REST):
             began = time.perf_counter()
             client.call("POST", f"threads/{thread}/messages/", QUESTION)
-            taken.append((time.perf_counter() - began) * 1000)
-            if over.wait(REST):
-                return
+            taken.append((began, (time.perf_counter() - began) * 1000))
 
-    with ThreadPoolExecutor(len(threads)) as pool:
-        people = [pool.submit(person, thread) for thread in threads]
+    with ThreadPoolExecutor(len(people)) as pool:
+        talking = [pool.submit(talk_alone, client, thread) for client, thread in people]
         try:
             work()
         finally:
             over.set()
-        for each in people:
+        for each in talking:
             each.result()
-    return taken
+    return sorted(taken)
+
+
+def tenths(taken: Sequence[tuple[float, float]]) -> list[list[float]]:
+    """The milliseconds of each tenth of the time."""
+    began, seconds = taken[0][0], taken[-1][0] - taken[0][0] + 1e-9
+    parts: list[list[float]] = [[] for _ in range(10)]
+    for at, milliseconds in taken:
+        parts[min(9, int((at - began) / seconds * 10))].append(milliseconds)
+    return [part for part in parts if part]
 
 
 def ended(command: list[str], variables: dict[str, str]) -> float:

@@ -280,14 +280,14 @@ async def test_a_slow_model_is_given_up_at_the_deadline(
     model_server.script(script)
     assert await rewrite_query(provider, said=MUTE, deadline=0.3) == ("", "timed_out")
     for request in model_server.requests:  # none, where this machine took the time before the model could
-        request.wait_until_ended()
+        await asyncio.to_thread(request.wait_until_ended)
 
 
 async def test_a_query_without_end_is_not_waited_for(provider: AnthropicProvider, model_server: ModelServer) -> None:
     endless = scripts.stream(*scripts.opening_steps(), scripts.text_delta("word " * 100), Stall())
     model_server.script(endless)
     assert await rewrite_query(provider) == BY_RULES
-    model_server.requests[0].wait_until_ended()
+    await asyncio.to_thread(model_server.requests[0].wait_until_ended)
     assert model_server.requests[0].hung_up
 
 
@@ -299,7 +299,7 @@ async def test_being_cancelled_ends_the_call(provider: AnthropicProvider, model_
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    model_server.requests[0].wait_until_ended()
+    await asyncio.to_thread(model_server.requests[0].wait_until_ended)
     assert model_server.requests[0].hung_up
 
 
