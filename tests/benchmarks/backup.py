@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -28,9 +29,11 @@ from tests.processes import ROOT, UNDISTURBED, server
 from tests.services import fresh_database
 from tests.test_bodies import COPIED
 
-PEOPLE = 4
+PEOPLE, AT_ONCE = 100, 4
+"""What a message changes is mostly of its person, and no former version of it can go while a backup reads: few people who
+write without a pause would have thousands of each."""
 REST, QUIET_SECONDS = 0.2, 40.0
-"""Seconds between the messages of a person, and how long they talk before the backup begins."""
+"""Seconds between two messages of those who write at once, and how long they talk before the backup begins."""
 ROWS_A_GB = 180_000
 FILES_A_GB = 1
 FILL = """
@@ -43,6 +46,11 @@ FROM (SELECT id FROM conversations_thread WHERE title = 'Long' LIMIT 1) AS threa
 """
 THREAD = """
 UPDATE conversations_thread SET message_count = %s, last_position = %s WHERE title = 'Long'
+"""
+TOKENS = """
+INSERT INTO conversations_apitoken (user_id, name, digest, scopes, created_at, expires_at)
+SELECT id, 'bench', sha256(username::bytea), '{read,write}', now(), now() + interval '1 day' FROM auth_user
+WHERE username LIKE 'person%'
 """
 
 
@@ -75,7 +83,8 @@ def main(gigabytes: int = 1) -> None:
             [(size,)] = connection.execute("SELECT pg_database_size(current_database())")
         stored = sum(path.stat().st_size for path in (folder / "files").rglob("*") if path.is_file())
         print(
-            f"\n== a backup of {size / 1e9:.1f} GB of tables and {stored / 1e9:.1f} GB of files; {PEOPLE} people talk"
+            f"\n== a backup of {size / 1e9:.1f} GB of tables and {stored / 1e9:.1f} GB of files; {PEOPLE} people talk, "
+            f"{AT_ONCE} at once"
         )
         with doing("talking alone"):
             alone = talk(people, partial(time.sleep, QUIET_SECONDS))
@@ -115,10 +124,11 @@ def fill(url: str, gigabytes: int) -> None:
 
 
 def copies(url: str, address: str) -> list[ServerClient]:
-    """People of their own, with the password of the first one: what a message changes is mostly of its person."""
+    """People of their own, whose names are their tokens."""
     with psycopg.connect(url) as connection:
         connection.execute(COPIED, [PEOPLE])
-    return [ServerClient.signed_in(address, f"person{number}", PASSWORD) for number in range(1, PEOPLE + 1)]
+        connection.execute(TOKENS)
+    return [ServerClient(address, f"person{number}") for number in range(1, PEOPLE + 1)]
 
 
 def import_thread(client: ServerClient, thread: dict[str, Any]) -> str:
@@ -131,14 +141,16 @@ def talk(people: Sequence[tuple[ServerClient, str]], work: Callable[[], object])
     """When each message was sent, in seconds, and how many milliseconds it took, as long as the work goes on."""
     over, taken = Event(), list[tuple[float, float]]()
 
-    def talk_alone(client: ServerClient, thread: str) -> None:
-        while not over.wait(REST):
+    def talk_in_turns(people: Sequence[tuple[ServerClient, str]]) -> None:
+        for client, thread in cycle(people):
+            if over.wait(REST):
+                return
             began = time.perf_counter()
             client.call("POST", f"threads/{thread}/messages/", QUESTION)
             taken.append((began, (time.perf_counter() - began) * 1000))
 
-    with ThreadPoolExecutor(len(people)) as pool:
-        talking = [pool.submit(talk_alone, client, thread) for client, thread in people]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        talking = [pool.submit(talk_in_turns, people[number::AT_ONCE]) for number in range(AT_ONCE)]
         try:
             work()
         finally:
