@@ -15,8 +15,8 @@ from typing import Any, TypedDict
 
 from conversations.models import Model
 from conversations.providers import model_catalog
-from conversations.providers.cited_documents import with_citations
-from conversations.providers.history import calls_of, definitions_for, with_ids_once
+from conversations.providers.cited_documents import CAN_HOLD_DOCUMENTS, with_citations
+from conversations.providers.history import definitions_for, types_in, with_ids_once
 from conversations.providers.model_catalog import LARGE, Sizes
 from conversations.providers.model_listing import OfferedModel
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
@@ -253,8 +253,10 @@ def messages_api_payload(
     its cache missed. ``max_tokens`` hold what ``thinking`` has room for. ``program`` is what the provider's own ``program()``
     said when the request was first made; here it has none.
     """
-    messages = with_citations(messages)
-    if calls_of(messages):
+    types = types_in(messages)
+    if not types.isdisjoint(CAN_HOLD_DOCUMENTS):
+        messages = with_citations(messages)
+    if "tool_use" in types:
         messages = with_ids_once(messages)
         if not tools:
             tools, tool_choice = definitions_for(messages), "none"

@@ -18,6 +18,9 @@ MOST_MARKS = 5
 """Of one text."""
 
 
+CAN_HOLD_DOCUMENTS = frozenset({"document", "tool_result"})
+
+
 @dataclass(frozen=True, kw_only=True)
 class CitedDocument:
     """``texts`` are those of its content blocks, empty for a picture."""

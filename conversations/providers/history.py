@@ -15,6 +15,16 @@ def blocks_of(content: Content, block_type: str) -> list[Mapping[str, Any]]:
     return [] if isinstance(content, str) else [block for block in content if block.get("type") == block_type]
 
 
+def types_in(messages: Sequence[Message]) -> set[str]:
+    """Of all blocks that stand in a message by themselves."""
+    return {
+        block.get("type", "")
+        for message in messages
+        if not isinstance(message["content"], str)
+        for block in message["content"]
+    }
+
+
 def calls_of(messages: Sequence[Message]) -> list[Mapping[str, Any]]:
     return [block for message in messages for block in blocks_of(message["content"], "tool_use")]
 

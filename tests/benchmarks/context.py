@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from django.db import connection
 
+from config.management.commands.serve import give_way
 from conversations.context.budget import Budget
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
@@ -54,6 +55,7 @@ SESSION = Session(started_at=NOW, away_since=NOW - timedelta(days=3))
 
 def main(url: str, threads: Mapping[int, Thread]) -> None:
     remember(list(threads.values()))
+    give_way()  # garbage is looked for as rarely as in a server
     with psycopg.connect(url, autocommit=True) as raw:
         raw.prepare_threshold = 0
         ways: dict[str, Callable[[Thread], object]] = {
