@@ -86,6 +86,8 @@ def main(gigabytes: int = 1) -> None:
             f"\n== a backup of {size / 1e9:.1f} GB of tables and {stored / 1e9:.1f} GB of files; {PEOPLE} people talk, "
             f"{AT_ONCE} at once"
         )
+        with doing("talking until what the making left is done"):
+            talk(people, partial(time.sleep, QUIET_SECONDS))
         with doing("talking alone"):
             alone = talk(people, partial(time.sleep, QUIET_SECONDS))
         command = [sys.executable, "manage.py", "backup", str(folder / "copy")]
@@ -121,6 +123,7 @@ def fill(url: str, gigabytes: int) -> None:
         last = first + gigabytes * ROWS_A_GB
         connection.execute(THREAD, (last, last))
         connection.execute("VACUUM ANALYZE conversations_message")
+        connection.execute("CHECKPOINT")
 
 
 def copies(url: str, address: str) -> list[ServerClient]:
