@@ -136,7 +136,7 @@ class AnthropicProvider(HttpProvider[Client]):
 
 
 def client_values(endpoint: Endpoint) -> dict[str, Any]:
-    """What each of the SDK's clients is made with, beside its credentials. Raises ``ProviderError``."""
+    """What each of the SDK's clients is made with, beside its credentials."""
     return {
         "base_url": endpoint.base_url,
         "default_headers": endpoint.headers,

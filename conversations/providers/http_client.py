@@ -1,15 +1,17 @@
-"""How the SDKs reach a service: never on to where it redirects, and into inner networks only where that is allowed.
+"""The one way out over HTTP, for SDKs and whatever else asks a service that somebody named: never on to where it redirects, and
+into inner networks only where that is allowed.
 
-An address is judged as it is resolved for the connection itself, and the connection then goes to that address: a name that
-resolves otherwise a moment later leads nowhere else.
+What is judged is the address that a socket is opened for, just before it is connected: however it was written, and whatever a
+name resolves to a moment later. What a proxy is asked for is judged as it is written, as it looks names up by itself.
 """
 
 import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -25,9 +27,9 @@ from aiohttp import (
 )
 from aiohttp.abc import AbstractResolver, ResolveResult
 from httpx_aiohttp.httpx2 import AiohttpTransport
+from yarl import URL
 
 from conversations.providers.endpoints import Endpoint
-from conversations.providers.errors import provider_error
 from conversations.providers.inner_networks import Network, is_allowed, written_address
 
 KEEPALIVE = [
@@ -46,25 +48,45 @@ class InnerAddressRefused(OSError):
 
 
 def open_http_client(endpoint: Endpoint, *, trust_env: bool = True) -> httpx2.AsyncClient:
-    """What an SDK asks the service through. Raises ``ProviderError`` where the address is refused. ``trust_env`` says whether
-    it goes through the proxies that the environment names.
+    """What an SDK asks the service through. ``trust_env`` says whether it goes through the proxies that the environment names.
 
     aiohttp parses answers in C and hands over all that has arrived at once, which takes half of the CPU that the SDKs'
     default transport does for a streamed answer; both SDKs name it as a choice.
     """
     environment = environment_proxy(endpoint.base_url) if trust_env and not endpoint.proxy else ""
-    proxy = endpoint.proxy or environment
-    if endpoint.networks is not None:
-        # Written addresses are not looked up, and a proxy looks names up by itself.
-        check_written(endpoint.base_url, endpoint.networks)
-        check_written(endpoint.proxy, endpoint.networks)
-    networks = None if environment else endpoint.networks
-    transport = AiohttpTransport(
+    return open_client(
+        endpoint.networks,
+        connect_seconds=endpoint.connect_seconds,
+        proxy=endpoint.proxy or environment,
+        trust_proxy=bool(environment),
+    )
+
+
+def open_client(
+    networks: Sequence[Network] | None, *, connect_seconds: float, proxy: str = "", trust_proxy: bool = False
+) -> httpx2.AsyncClient:
+    """For addresses that others than the operator wrote. ``networks`` are as in ``Endpoint``; a proxy that is trusted may lie
+    in any. What is refused raises an ``httpx2.TransportError`` of which ``connection_code`` says "inner_network"."""
+    transport = JudgingTransport(
+        networks,
         verify=trusted(),
         proxy=httpx2.Proxy(proxy) if proxy else None,
-        client=lambda: open_session(endpoint.connect_seconds, networks),
+        client=lambda: open_session(connect_seconds, None if trust_proxy else networks),
     )
-    return httpx2.AsyncClient(transport=transport, follow_redirects=False)
+    return httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False)
+
+
+class JudgingTransport(AiohttpTransport):
+    """Refuses what names an inner address without being looked up, and what is neither an address nor a name."""
+
+    def __init__(self, networks: Sequence[Network] | None, **values: Any) -> None:
+        super().__init__(**values)
+        self._networks = networks
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self._networks is not None:
+            judge_written(URL(str(request.url)).raw_host or "", self._networks)  # as aiohttp reads it
+        return await super().handle_async_request(request)
 
 
 def open_session(connect_seconds: float, networks: Sequence[Network] | None) -> ClientSession:
@@ -74,13 +96,15 @@ def open_session(connect_seconds: float, networks: Sequence[Network] | None) -> 
         use_dns_cache=False,  # connections last, and where a service moved is seen at the next one
         ssl=trusted(),
         resolver=Resolver(connect_seconds, networks),
-        socket_factory=open_socket,
+        socket_factory=partial(open_socket, networks),
     )
     return ClientSession(connector=connector, cookie_jar=DummyCookieJar())
 
 
-def open_socket(address: AddrInfoType) -> socket.socket:
-    family, kind, protocol, *_ = address
+def open_socket(networks: Sequence[Network] | None, address: AddrInfoType) -> socket.socket:
+    """For one connection to just this address. Raises ``InnerAddressRefused``."""
+    family, kind, protocol, _, (host, *_) = address
+    judge(str(host), networks)
     opened = socket.socket(family, kind, protocol)
     for option in KEEPALIVE:
         opened.setsockopt(*option)
@@ -102,9 +126,8 @@ class Resolver(AbstractResolver):
                 results = await self._resolver.resolve(host, port, family)
         except TimeoutError as error:
             raise ConnectionTimeoutError(f"{host} was not resolved in time") from error
-        networks = self._networks
-        if networks is not None and not all(is_allowed(ip_address(result["host"]), networks) for result in results):
-            raise InnerAddressRefused(f"{host} lies in an inner network")
+        for result in results:
+            judge(result["host"], self._networks)
         return results
 
     async def close(self) -> None:
@@ -124,11 +147,24 @@ def environment_proxy(url: str) -> str:
     return proxies.get(parts.scheme or "https") or proxies.get("all", "")
 
 
-def check_written(url: str, networks: Sequence[Network]) -> None:
-    """Raises ``ProviderError`` where an address names an inner one without being looked up."""
-    address = written_address(urlsplit(url).hostname or "")
+def judge(host: str, networks: Sequence[Network] | None) -> None:
+    """Raises ``InnerAddressRefused`` where an address is an inner one, or where this is no address."""
+    try:
+        allowed = networks is None or is_allowed(ip_address(host), networks)
+    except ValueError:
+        allowed = False
+    if not allowed:
+        raise InnerAddressRefused("the address lies in an inner network")
+
+
+def judge_written(host: str, networks: Sequence[Network]) -> None:
+    """Raises a ``TransportError`` where a host names an inner address without being looked up, or nothing at all."""
+    try:
+        address = written_address(host)
+    except ValueError as error:
+        raise httpx2.UnsupportedProtocol("this is no name of a host") from error
     if address is not None and not is_allowed(address, networks):
-        raise provider_error("inner_network")
+        raise httpx2.ConnectError("refused") from InnerAddressRefused("the address lies in an inner network")
 
 
 def connection_code(failure: BaseException) -> str:

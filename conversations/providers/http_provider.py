@@ -116,7 +116,7 @@ class HttpProvider[C: Client](Provider):
 
     @abstractmethod
     def _open_client(self, endpoint: Endpoint) -> C:
-        """Neither tries again nor follows redirects by itself. Raises ``ProviderError`` where the address is refused."""
+        """Neither tries again nor follows redirects by itself."""
 
     @abstractmethod
     async def _list_models(self, client: C) -> object:

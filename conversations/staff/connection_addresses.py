@@ -70,7 +70,10 @@ def _parts(url: str, *, schemes: tuple[str, ...]) -> SplitResult:
         raise ValidationError("Write an address such as https://models.example.")
     if "@" in parts.netloc:
         raise ValidationError("Leave out name and password: an address stands in logs. A key has a field of its own.")
-    address = written_address(host)
+    try:
+        address = written_address(host)
+    except ValueError as error:
+        raise ValidationError(f"This is no address: {error}.") from error
     if address is not None and not is_allowed(address, settings.OPENBOOK_INNER_NETWORKS):
         raise ValidationError(INNER.format(address))
     return parts

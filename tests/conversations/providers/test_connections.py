@@ -159,7 +159,7 @@ def test_the_key_of_the_environment_is_not_redirected_either(settings: Settings)
 # Inner networks
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "localhost", "0x7f000001", "[::ffff:127.0.0.1]"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "127。0。0。1", "localhost", "0x7f000001", "[::ffff:127.0.0.1]"])
 @pytest.mark.parametrize("kind", ["anthropic", "openai"])
 def test_an_inner_address_is_refused_before_anything_is_sent(model_server: ModelServer, host: str, kind: str) -> None:
     port = model_server.url.rpartition(":")[2]
@@ -204,8 +204,8 @@ def test_a_name_that_is_bound_again_leads_nowhere_else(
 ) -> None:
     """It is looked up once for a connection, and the connection goes to what was judged."""
     port = model_server.url.rpartition(":")[2]
-    # 192.88.99.1 is public by the registry, and nobody answers there.
-    asked = resolving(monkeypatch, "192.88.99.1", "127.0.0.1")
+    # 192.31.196.1 is public by the registry, and nobody answers there.
+    asked = resolving(monkeypatch, "192.31.196.1", "127.0.0.1")
     row = make_connection(f"http://models.example:{port}", connect_seconds=0.2)
     assert failure_of(row).code == "inner_network"  # by the second attempt, which looks it up anew
     assert set(asked) == {"models.example"} and model_server.requests == []

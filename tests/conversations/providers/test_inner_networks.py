@@ -19,8 +19,19 @@ INNER = (
         "64:ff9b::a9fe:a9fe",
     ),
     *("64:ff9b:1::1", "::127.0.0.1", "2002:7f00:1::", "2001:db8::1", "2001::1", "ff0e::1"),
+    *(
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.0.0.192",
+        "192.0.0.9",
+        "192.88.99.1",
+        "fd00:ec2::254",
+        "fec0::1",
+        "5f00::1",
+    ),
+    *("::ffff:0:127.0.0.1", "::ffff:0:a9fe:a9fe", "4000::1", "3fff::1", "2001:10::1", "100::1"),
 )
-PUBLIC = ("8.8.8.8", "160.79.104.10", "2607:6bc0::10", "::ffff:8.8.8.8", "64:ff9b::808:808")
+PUBLIC = ("8.8.8.8", "160.79.104.10", "2607:6bc0::10", "::ffff:8.8.8.8", "64:ff9b::808:808", "::ffff:0:8.8.8.8")
 
 
 @pytest.mark.parametrize("address", INNER)
@@ -55,8 +66,19 @@ def test_an_opened_network_opens_nothing_beside_it() -> None:
         ("deep.localhost", "127.0.0.1"),
         ("models.example", None),
         ("notlocalhost", None),
-        ("", None),
+        ("bücher.example", None),
+        ("１２７.0.0.1", "127.0.0.1"),
+        ("127。0．0｡1", "127.0.0.1"),
+        ("localhost。", "127.0.0.1"),
     ],
 )
 def test_a_written_address_is_known_in_any_form(host: str, address: str | None) -> None:
     assert written_address(host) == (ip_address(address) if address else None)
+
+
+@pytest.mark.parametrize(
+    "host", ["", ".", "a..b", "%31%32%37.0.0.1", "127.0.0.1%00", "host.0x7f", "1.2.3.4.5", "08.1", "a b"]
+)
+def test_what_is_neither_an_address_nor_a_name_is_refused(host: str) -> None:
+    with pytest.raises(ValueError, match="no name of a host"):
+        written_address(host)
