@@ -144,6 +144,30 @@ def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installa
             ).fetchone() == (0,)
 
 
+def test_a_changed_backup_comes_in_neither_beside_a_key_nor_by_the_names_of_its_tables(
+    source: Installation, migrated: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    source.manage("backup", str(folder))
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    with fresh_database(migrated) as url:
+        copy = source.at(url, tmp_path / "files", tmp_path / "ledger")
+        for command in ("restore", "drill"):
+            words = copy.refused(command, str(folder), OPENBOOK_BACKUP_KEY=KEY)
+            assert "is not encrypted" in words and "unset OPENBOOK_BACKUP_KEY" in words
+        before = rows(url)
+        first = manifest["tables"][0]
+        for name, column in (("django_session", "session_key"), ("pg_authid", "rolname"), (first["name"], "salary")):
+            stored = f"tables/{name}.copy.gz"
+            if name != first["name"]:
+                (folder / stored).hardlink_to(folder / first["file"]["path"])
+            table = first | {"name": name, "columns": [column], "file": first["file"] | {"path": stored}}
+            path.write_text(json.dumps(manifest | {"tables": [*manifest["tables"], table]}))
+            assert f"names {name}.{column}, which its schema doesn't have" in copy.refused("restore", str(folder))
+        assert rows(url) == before
+
+
 def test_a_backup_may_come_through_a_pooler_and_files_may_lie_in_a_bucket(
     source: Installation, migrated: str, tmp_path: Path
 ) -> None:

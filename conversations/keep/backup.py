@@ -27,7 +27,7 @@ from psycopg import sql
 from conversations.errors import FileNotFound
 from conversations.files import storage
 from conversations.keep import manifest, streams
-from conversations.keep.manifest import BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
+from conversations.keep.manifest import FILES, BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
 from conversations.models import MaintenanceRun
 from conversations.runtime.sql_files import read_statements
 from conversations.upkeep import partitions
@@ -38,7 +38,7 @@ LEFT_OUT = [
     *(model._meta.db_table for model in (Session, UserSession, DBTaskResult, MaintenanceRun)),
     MigrationRecorder.Migration._meta.db_table,  # in the manifest
 ]
-PLACES, FILES, LOCK = "places", "files.jsonl.gz", "lock"
+PLACES, LOCK = "places", "lock"
 
 type Progress = Callable[[str, int], None]
 """Is told what is done just now, and the bytes of it."""

@@ -98,16 +98,22 @@ def entries() -> Iterator[Entry]:
     for path in sorted(Path(settings.OPENBOOK_ERASURE_LEDGER).glob("*.jsonl")):
         with path.open("rb") as file:
             for line in file:
-                try:
-                    each = json.loads(line)
-                    yield Entry(
-                        at=datetime.fromisoformat(each["at"]),
-                        kind=Kind(each["kind"]),
-                        digest=each["digest"],
-                        through=each.get("through", 0),
-                    )
-                except (ValueError, KeyError):
-                    continue
+                if entry := _entry(line):
+                    yield entry
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        each = json.loads(line)
+        entry = Entry(
+            at=datetime.fromisoformat(each["at"]),
+            kind=Kind(each["kind"]),
+            digest=str(each["digest"]),
+            through=int(each.get("through", 0)),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    return entry if entry.at.tzinfo else None
 
 
 def _salt(folder: Path) -> bytes:

@@ -2,16 +2,28 @@
 
 import hmac
 import json
+import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_origin, get_type_hints
 
 from conversations.keep import sealing
 
 FORMAT = "openbook-backup/1"
 NAME = "manifest.json"
 SEALED = ".sealed"
+FILES = "files.jsonl.gz"
+IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,62}", re.ASCII)
+"""Of a table or column; which there are only the schema knows."""
+PLACE = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", re.ASCII)
+"""In the storage of files: leads nowhere out of it."""
+UNSEALED = (
+    "The backup is not encrypted, so anybody could have written or changed it, and OPENBOOK_BACKUP_KEY is set: take one that "
+    "was made with this key. If it was made without one and you trust where it lay, unset OPENBOOK_BACKUP_KEY for this command."
+)
 
 
 class BackupError(Exception):
@@ -91,47 +103,92 @@ def write(manifest: Manifest, folder: Path, key: str) -> None:
 
 
 def read(folder: Path, key: str) -> Manifest:
-    """Raises ``BackupError``."""
+    """With a key only what was sealed with it: without its proof anybody could have written the backup, or changed it. Raises
+    ``BackupError``."""
     path = folder / NAME
     try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
         if content["format"] != FORMAT:
             raise BackupError(
                 f"{folder} was written in the format {content['format']}: restore it with a newer Openbook."
             )
         mac = content.pop("mac", "")
-        manifest = _manifest(content)
+        if mac or content["encrypted"]:
+            _check_mac(content, str(mac), key)
+        elif key:
+            raise BackupError(UNSEALED)
+        return _manifest(content)
     except FileNotFoundError:
         raise BackupError(f"{folder} holds no {NAME}: it is no backup, or one that broke off.") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise BackupError(f"{path} is damaged: take another copy of the backup.") from error
-    if manifest.encrypted and not key:
+
+
+def _check_mac(content: dict[str, Any], mac: str, key: str) -> None:
+    if not key:
         raise BackupError("The backup is encrypted: set OPENBOOK_BACKUP_KEY to the key that it was made with.")
-    if manifest.encrypted and not hmac.compare_digest(mac, sealing.mac(key, _canonical(content))):
+    if not hmac.compare_digest(mac.encode(), sealing.mac(key, _canonical(content)).encode()):
         raise BackupError(
             "OPENBOOK_BACKUP_KEY is another key than the backup was made with, or its manifest was changed."
         )
-    return manifest
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
+    """Raises ``ValueError`` and the like where it is none that ``write`` wrote: with no key it is a stranger's."""
+    ends = SEALED if content["encrypted"] else ""
     tables = tuple(
-        StoredTable(
-            name=each["name"], columns=tuple(each["columns"]), rows=each["rows"], file=StoredFile(**each["file"])
-        )
+        _typed(StoredTable, each | {"columns": tuple(each["columns"]), "file": _typed(StoredFile, each["file"])})
         for each in content["tables"]
     )
-    return Manifest(
-        **content
+    for table in tables:
+        _require(IDENTIFIER.fullmatch(table.name) and all(map(IDENTIFIER.fullmatch, table.columns)))
+        _require(table.file.path == f"tables/{table.name}.copy.gz{ends}")
+    migrations = tuple((app, name) for app, name in content["migrations"])
+    _require(all(isinstance(part, str) for migration in migrations for part in migration))
+    snapshot_at = datetime.fromisoformat(content["snapshot_at"])
+    _require(snapshot_at.tzinfo)
+    manifest = _typed(
+        Manifest,
+        content
         | {
-            "snapshot_at": datetime.fromisoformat(content["snapshot_at"]),
-            "migrations": tuple((app, name) for app, name in content["migrations"]),
+            "snapshot_at": snapshot_at,
+            "migrations": migrations,
             "tables": tables,
-            "sequences": tuple(StoredSequence(**each) for each in content["sequences"]),
-            "partitions": tuple(StoredPartition(**each) for each in content["partitions"]),
-            "files": StoredFile(**content["files"]),
-        }
+            "sequences": tuple(_typed(StoredSequence, each) for each in content["sequences"]),
+            "partitions": tuple(_typed(StoredPartition, each) for each in content["partitions"]),
+            "files": _typed(StoredFile, content["files"]),
+        },
     )
+    _require(manifest.files.path == f"{FILES}{ends}")
+    return manifest
+
+
+def listed_file(line: bytes, manifest: Manifest) -> tuple[str, StoredFile]:
+    """A line of the list of what people gave: where in the storage it belongs, and where it lies in the backup. Raises
+    ``BackupError``."""
+    try:
+        content = json.loads(line)
+        place = content.pop("place")
+        stored = _typed(StoredFile, content)
+        _require(PLACE.fullmatch(place))
+        _require(stored.path == f"files/{place}{SEALED if manifest.encrypted else ''}")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise BackupError("The backup's list of files is damaged: take another copy of it.") from error
+    return place, stored
+
+
+def _typed[T](shape: Callable[..., T], values: dict[str, Any]) -> T:
+    """The dataclass with these values, each of the type that its field has. No number of a backup is below 0."""
+    for name, kind in get_type_hints(shape).items():
+        value, origin = values.get(name), get_origin(kind)
+        _require(name not in values or isinstance(value, kind if origin in {None, UnionType} else origin))
+        _require(not isinstance(value, int) or (value >= 0 and isinstance(value, bool) == (kind is bool)))
+    return shape(**values)
+
+
+def _require(condition: object) -> None:
+    if not condition:
+        raise ValueError
 
 
 def _canonical(content: dict[str, Any]) -> bytes:

@@ -3,7 +3,6 @@
 All of it is checked before anything is written. Until the end nothing is served: see ``runs.is_being_restored``.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,17 +14,19 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
+from psycopg import sql
 
 from conversations.files import storage
-from conversations.keep import erasure, runs, streams
+from conversations.keep import backup, erasure, runs, streams
 from conversations.keep.backup import Progress
-from conversations.keep.manifest import BackupError, Manifest, StoredFile, StoredTable
+from conversations.keep.manifest import BackupError, Manifest, StoredFile, StoredTable, listed_file
 from conversations.models import MaintenanceRun, Thread
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from conversations.upkeep import partitions
 
 SQL = read_statements(__file__)
+LONGEST_LINE = 2**16
 
 
 def restore(folder: Path, made: Manifest, *, key: str, progress: Progress) -> Counter[str]:
@@ -44,7 +45,7 @@ def restore(folder: Path, made: Manifest, *, key: str, progress: Progress) -> Co
         except DatabaseError as error:
             raise BackupError(f"PostgreSQL refused the backup: {str(error).strip()}") from error
         for place, stored in files_of(folder, made, key):
-            _put_file(folder, place, stored, key if made.encrypted else "")
+            _put_file(folder, place, stored, key)
             progress("files", stored.bytes)
         call_command("migrate", interactive=False, verbosity=0)
         forgotten = _forget_again(made.snapshot_at)
@@ -88,13 +89,14 @@ def check(folder: Path, made: Manifest, *, key: str, progress: Progress) -> None
 
 
 def files_of(folder: Path, made: Manifest, key: str) -> Iterator[tuple[str, StoredFile]]:
-    """Where in the storage each file that people gave belongs, and where it lies in the backup."""
+    """Where in the storage each file that people gave belongs, and where it lies in the backup. Raises ``BackupError``."""
     rest = b""
-    for piece in streams.content_of(folder, made.files, key if made.encrypted else "", compressed=True):
+    for piece in streams.content_of(folder, made.files, key, compressed=True):
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
-            each = json.loads(line)
-            yield each["place"], StoredFile(path=each["path"], bytes=each["bytes"], sha256=each["sha256"])
+            yield listed_file(line, made)
+        if len(rest) > LONGEST_LINE:
+            raise BackupError("The backup's list of files is damaged: take another copy of it.")
 
 
 def _forget_again(since: datetime) -> Counter[str]:
@@ -127,6 +129,7 @@ def _empty_schema() -> None:
 
 def _load(folder: Path, made: Manifest, key: str, progress: Progress) -> None:
     """All rows, without the triggers that watch people's changes, and foreign keys checked at once at the end."""
+    _check_names(made)
     _make_partitions(made)
     run("SET LOCAL lock_timeout = 0")
     tables = [name for (name,) in run(SQL["all_tables"])]
@@ -135,9 +138,12 @@ def _load(folder: Path, made: Manifest, key: str, progress: Progress) -> None:
         run(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     for table, name, _ in foreign_keys:
         run(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
-    run(f"TRUNCATE {', '.join(table.name for table in made.tables)}")
+    with connection.connection.cursor() as cursor:
+        cursor.execute(
+            sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(sql.Identifier(table.name) for table in made.tables))
+        )
     for stored in made.tables:
-        _load_table(folder, stored, key if made.encrypted else "", progress)
+        _load_table(folder, stored, key, progress)
     for table, name, definition in foreign_keys:
         run(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}')
     for each in made.sequences:
@@ -153,10 +159,23 @@ def _load(folder: Path, made: Manifest, key: str, progress: Progress) -> None:
     run("ANALYZE")
 
 
+def _check_names(made: Manifest) -> None:
+    """Raises ``BackupError`` where the backup names a table or column that the schema, or what a backup holds of it, lacks."""
+    known = {name: set(columns) for name, columns in run(backup.SQL["tables"], but=backup.LEFT_OUT)}
+    named = [(table.name, column) for table in made.tables for column in table.columns]
+    named += [(each.table, each.column) for each in made.sequences]
+    if unknown := [f"{table}.{column}" for table, column in named if column not in known.get(table, ())]:
+        raise BackupError(f"The backup names {unknown[0]}, which its schema doesn't have: take another copy of it.")
+    for each in made.partitions:
+        if not any(partitions.is_name_of(each.name, table) for table in partitions.TABLES if table.name == each.table):
+            raise BackupError(f"The backup names a partition {each.name} of {each.table}: take another copy of it.")
+
+
 def _load_table(folder: Path, stored: StoredTable, key: str, progress: Progress) -> None:
-    columns = ", ".join(f'"{column}"' for column in stored.columns)
+    columns = sql.SQL(", ").join(map(sql.Identifier, stored.columns))
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(stored.name), columns)
     with connection.connection.cursor() as cursor:
-        with cursor.copy(f'COPY "{stored.name}" ({columns}) FROM STDIN') as copy:
+        with cursor.copy(statement) as copy:
             for piece in streams.content_of(folder, stored.file, key, compressed=True):
                 copy.write(piece)
                 progress(stored.name, len(piece))

@@ -8,7 +8,7 @@ of its own, derived from the installation's key and a random salt.
 import hmac
 import os
 from collections.abc import Iterator
-from typing import IO
+from typing import Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -17,6 +17,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 SALT, PIECE, TAG = 16, 2**16, 16
 SHORTEST_KEY = 32
+
+
+class Readable(Protocol):
+    def read(self, most: int, /) -> bytes: ...
 
 
 class NotReadable(Exception):
@@ -62,7 +66,7 @@ class Sealer:
         return sealed
 
 
-def unsealed(source: IO[bytes], key: str) -> Iterator[bytes]:
+def unsealed(source: Readable, key: str) -> Iterator[bytes]:
     """What was sealed. Raises ``NotReadable``, at the latest where the stream ends."""
     cipher = AESGCM(derived(key, source.read(SALT).ljust(SALT, b"\0"), "stream"))
     number, piece = 0, source.read(PIECE + TAG)

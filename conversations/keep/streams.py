@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from conversations.keep import sealing
 from conversations.keep.manifest import BackupError, StoredFile
@@ -107,15 +109,17 @@ def target(folder: Path, path: str, key: str, *, compressed: bool) -> Iterator[T
 
 
 def content_of(folder: Path, stored: StoredFile, key: str, *, compressed: bool) -> Iterator[bytes]:
-    """What was written to it. Raises ``BackupError`` where the key is another or the file is damaged."""
+    """What was written to it. Raises ``BackupError``, at the end at the latest, where the key is another or the file is not
+    the one that was stored."""
     decompressor = zlib.decompressobj(GZIP) if compressed else None
     try:
-        with (folder / stored.path).open("rb") as file:
+        with _opened(folder, stored) as file:
             pieces = sealing.unsealed(file, key) if key else iter(lambda: file.read(PIECE), b"")
             for piece in pieces:
                 yield from _decompressed(decompressor, piece) if decompressor else [piece]
             if decompressor and not decompressor.eof:
                 raise BackupError(f"{folder / stored.path} ends too early: take another copy of the backup.")
+            file.check()
     except (sealing.NotReadable, zlib.error) as error:
         raise BackupError(f"{folder / stored.path} is damaged, or OPENBOOK_BACKUP_KEY is another key.") from error
 
@@ -130,15 +134,40 @@ def _decompressed(decompressor: "zlib._Decompress", piece: bytes) -> Iterator[by
 
 def check(folder: Path, stored: StoredFile, done: Callable[[int], None]) -> None:
     """Raises ``BackupError`` where the file is not, byte for byte, what was stored."""
-    digest = hashlib.sha256()
+    with _opened(folder, stored) as file:
+        while piece := file.read(PIECE):
+            done(len(piece))
+        file.check()
+
+
+class _Digested:
+    """A file that is digested as it is read."""
+
+    def __init__(self, file: IO[bytes], path: Path, stored: StoredFile) -> None:
+        self._file, self._path, self._stored = file, path, stored
+        self._digest = hashlib.sha256()
+
+    def read(self, most: int) -> bytes:
+        piece = self._file.read(most)
+        self._digest.update(piece)
+        return piece
+
+    def check(self) -> None:
+        """Raises ``BackupError`` where something else was read than what was stored."""
+        if self._file.read(1) or self._digest.hexdigest() != self._stored.sha256:
+            raise BackupError(f"{self._path} is damaged: its SHA-256 is another. Take another copy of the backup.")
+
+
+@contextmanager
+def _opened(folder: Path, stored: StoredFile) -> Iterator[_Digested]:
+    """No link is followed, and nothing else than a file is waited for."""
+    path = folder / stored.path
     try:
-        with (folder / stored.path).open("rb") as file:
-            while piece := file.read(PIECE):
-                digest.update(piece)
-                done(len(piece))
-    except FileNotFoundError:
-        raise BackupError(f"{folder / stored.path} is missing: take another copy of the backup.") from None
-    if digest.hexdigest() != stored.sha256:
-        raise BackupError(
-            f"{folder / stored.path} is damaged: its SHA-256 is another. Take another copy of the backup."
-        )
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise BackupError(f"{path} is missing: take another copy of the backup.") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != stored.bytes:
+            raise BackupError(f"{path} is damaged: it has another size. Take another copy of the backup.")
+        yield _Digested(file, path, stored)

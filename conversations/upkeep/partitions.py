@@ -133,6 +133,11 @@ def make_ahead(now: datetime) -> None:
             run(f"ANALYZE {table.name}")  # of the whole; autovacuum looks at each partition alone
 
 
+def is_name_of(name: str, table: PartitionedTable) -> bool:
+    """Whether a partition of it is called so, but for the one for the rest."""
+    return name == table.first or bool(re.fullmatch(rf"{table.name}_\d{{4}}_\d\d(?:_\d\d)?", name, re.ASCII))
+
+
 def make_as_recorded(table: PartitionedTable, recorded: list[Partition]) -> None:
     """Of an empty table: exactly these, the oldest first, in the place of those that it has. Within a transaction."""
     if not recorded:
