@@ -7,7 +7,7 @@ from conversations.context.excerpts import bullet
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.context.token_estimate import estimate_tokens
-from conversations.providers.base import ARTIFACTS
+from conversations.providers.markers import ARTIFACTS
 
 
 class ArtifactListSource(Source[tuple[tuple[str, str], ...]]):

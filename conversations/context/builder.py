@@ -260,7 +260,12 @@ def build_context(
             words=sought_words(user_id, message_query.query or message_query.text),
             pictures=pictures,
         )
-        files = replace(files, readable=form_of(packed).readable if packed else is_readable, documents=as_documents)
+        files = replace(
+            files,
+            readable=form_of(packed).readable if packed else is_readable,
+            documents=as_documents,
+            fenced=form_of(packed).fenced if packed else True,
+        )
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))
         turns, newest = in_turns(

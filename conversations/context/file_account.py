@@ -33,6 +33,7 @@ class PackedFiles(TypedDict):
     pictures: bool
     readable: NotRequired[bool]
     documents: NotRequired[bool]
+    fenced: NotRequired[bool]
     tokens: int
     turns: dict[str, list[GivenRow]]
     read: NotRequired[list[ReadRow]]
@@ -50,6 +51,7 @@ def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles,
         pictures=files.form.pictures,
         readable=files.form.readable,
         documents=files.form.documents,
+        fenced=files.form.fenced,
         tokens=factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts)),
         turns={
             str(turn.position): [_given_row(excerpt, factor) for excerpt in turn.files] for turn in turns if turn.files
@@ -100,6 +102,7 @@ def form_of(packed: PackedFiles) -> FileForm:
         pictures=packed["pictures"],
         readable=packed.get("readable", False),
         documents=packed.get("documents", False),
+        fenced=packed.get("fenced", False),
     )
 
 

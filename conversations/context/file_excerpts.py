@@ -7,12 +7,13 @@ a later message may bring further parts of it. What was given with a turn stays 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import groupby
 from typing import Any
 
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import text_blocks
+from conversations.providers.file_frames import file_closing, file_opening, outline, part_closing, part_opening
+from conversations.providers.quoting import fence
 from conversations.runtime.values import dataclass
 
 OUTLINE_TOKENS = 300
@@ -32,7 +33,6 @@ LONGEST_RANGES = 30_000
 MOST_PARTS = 100_000
 """No file has as many."""
 
-CLOSING = "</file>"
 PICTURE_FOLLOWS = "(Its picture follows.)"
 READ_FILE = "read_file"
 """The tool with which the model reads parts that it was not given."""
@@ -46,11 +46,13 @@ type PartKey = tuple[str, int]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileForm:
     """How files are written in a request. ``pictures``: the model sees them. ``readable``: it can read further parts.
-    ``documents``: as documents that the provider cites by itself."""
+    ``documents``: as documents that the provider cites by itself. ``fenced``: the tags around a file are none that it holds;
+    requests of earlier releases are not."""
 
     pictures: bool = False
     readable: bool = False
     documents: bool = False
+    fenced: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -207,34 +209,46 @@ def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: File
     if form.documents and (document := _document(excerpt, contents, form)):
         return [document]
     sent: list[Block] = []
-    text = _opening(excerpt, form)
+    tag_number = _fence(excerpt, contents, form)
+    text = _opening(excerpt, form, tag_number)
     for part in excerpt.file.parts:
         if part.number in excerpt.numbers and (content := contents.get(part.number)):
-            text += _part_opening(part)
+            text += part_opening(part.number, part.label, tag_number)
             if content.picture:
                 sent += [*text_blocks(text), content.picture]
                 text = ""
-            text += f"{content.text}\n</part>\n" if content.text else "</part>\n"
-    return [*sent, *text_blocks(text + CLOSING)]
+            text += f"{f'{content.text}\n' if content.text else ''}{part_closing(tag_number)}\n"
+    return [*sent, *text_blocks(text + file_closing(tag_number))]
+
+
+def _fence(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: FileForm) -> str:
+    """What tells the tags around the file from all that it holds."""
+    if not form.fenced:
+        return ""
+    texts = (content.text for number in excerpt.numbers if (content := contents.get(number)))
+    listed = (f"{part.label} {part.heading}" for part in excerpt.file.parts) if excerpt.outlined else ()
+    return fence([*texts, *listed])
 
 
 def _document(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: FileForm) -> Block | None:
     """With a text for each part, which is the least that can be cited, and its picture behind it. ``None`` where there is no
     text: pictures alone can't be cited."""
     written: list[Block] = []
+    tag_number = _fence(excerpt, contents, form)
     if not any(contents[number].text for number in excerpt.numbers if number in contents):
         return None
     for part in excerpt.file.parts:
         if part.number in excerpt.numbers and (content := contents.get(part.number)):
             picture = content.picture or {}
             words = [picture.get("text", PICTURE_FOLLOWS if picture else ""), content.text]
-            written += text_blocks("\n".join(filter(None, [_part_opening(part).rstrip(), *words, "</part>"])))
+            opening = part_opening(part.number, part.label, tag_number).rstrip()
+            written += text_blocks("\n".join(filter(None, [opening, *words, part_closing(tag_number)])))
             written += [picture] if picture.get("type") == "image" else []
     return {
         "type": "document",
         "source": {"type": "content", "content": written},
         "title": excerpt.file.name,
-        "context": _opening(excerpt, form) + CLOSING,
+        "context": _opening(excerpt, form, tag_number) + file_closing(tag_number),
         "citations": {"enabled": True},
     }
 
@@ -252,19 +266,16 @@ def _text_of_document(block: Block) -> str:
     return "\n".join([str(block.get("context", "")), *(part.get("text", "") for part in content or () if part)])
 
 
-def _opening(excerpt: FileExcerpt, form: FileForm) -> str:
+def _opening(excerpt: FileExcerpt, form: FileForm, tag_number: str) -> str:
     file = excerpt.file
-    given = "" if excerpt.is_whole else f' given="{write_ranges(excerpt.numbers) or "none"}"'
-    problem = f' problem="{_attribute(file.problem)}"' if file.problem else ""
-    opening = f'<file name="{_attribute(file.name)}" parts="{len(file.parts)}"{given}{problem}>\n'
-    return opening + (_outline(file, READ_MORE if form.readable else "") if excerpt.outlined else "")
+    given = None if excerpt.is_whole else write_ranges(excerpt.numbers) or "none"
+    opening = file_opening(file.name, parts=len(file.parts), given=given, problem=file.problem, fence=tag_number)
+    if not excerpt.outlined:
+        return opening
+    return opening + outline(_outline(file), note=READ_MORE if form.readable else "", fence=tag_number)
 
 
-def _part_opening(part: PartOutline) -> str:
-    return f'<part number="{part.number}" label="{_attribute(part.label)}">\n'
-
-
-def _outline(file: FileOutline, note: str) -> str:
+def _outline(file: FileOutline) -> str:
     """What parts there are, as much of it as an outline may take, evenly."""
     lines = [
         f"{part.number}: {part.label}{f' – {part.heading}' if part.heading and part.heading not in part.label else ''}\n"
@@ -273,7 +284,7 @@ def _outline(file: FileOutline, note: str) -> str:
     step = 1
     while step < len(lines) and estimate_tokens("".join(lines[::step])) > OUTLINE_TOKENS:
         step *= 2
-    return f"<outline{f' note="{note}"' if note else ''}>\n{''.join(lines[::step])}</outline>\n"
+    return "".join(lines[::step])
 
 
 def write_ranges(numbers: Sequence[int]) -> str:
@@ -296,7 +307,3 @@ def read_ranges(text: str, *, most: int = MOST_PARTS) -> list[int]:
     for first, last in spans:
         numbers += range(max(first, numbers[-1] + 1 if numbers else 1), min(last, most) + 1)
     return numbers
-
-
-def _attribute(text: str) -> str:
-    return escape(" ".join(text.split()), quote=True)

@@ -73,13 +73,16 @@ class ThreadFiles:
     pictures: PictureCounter
     readable: bool = False
     documents: bool = False
+    fenced: bool = True
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     standing: Places = field(default_factory=dict)
     scores: Mapping[PartKey, float] = field(default_factory=dict)
 
     @property
     def form(self) -> FileForm:
-        return FileForm(pictures=self.pictures.are_seen, readable=self.readable, documents=self.documents)
+        return FileForm(
+            pictures=self.pictures.are_seen, readable=self.readable, documents=self.documents, fenced=self.fenced
+        )
 
 
 NO_PICTURES = PictureCounter(are_seen=False, factor=PLAIN)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conversations.context.snapshot_shapes import QuotedTurnAnswer
-from conversations.providers.base import RECALLED
-from conversations.providers.quoting import QUOTE
+from conversations.providers.markers import RECALLED
+from conversations.providers.quoting import quoted_lines
 from conversations.runtime.text import clean
 
 
@@ -29,9 +29,7 @@ def quoted_turns(text: str, recalled: Sequence[Mapping[str, Any]], texts: Mappin
 
 
 def _quotations(block: str, first_line: int) -> Iterator[tuple[int, str]]:
-    for line, words in enumerate(block.split("\n"), start=first_line):
-        if quote := QUOTE.fullmatch(words):
-            yield line, quote["text"]
+    return ((first_line + place, line.text) for place, line in quoted_lines(block) if not line.is_note)
 
 
 def _pieces(item: Mapping[str, Any], text: str) -> list[str]:

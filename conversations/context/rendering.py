@@ -12,7 +12,8 @@ from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, Cache
 from conversations.context.turn_groups import FILE, Block, SentMessage, only_texts, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
-from conversations.providers.base import EARLIER, Payload, Provider
+from conversations.providers.base import Payload, Provider
+from conversations.providers.markers import EARLIER
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 GO_ON = "go_on"

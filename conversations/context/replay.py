@@ -37,7 +37,7 @@ from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_sec
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
-from conversations.providers.base import CONTEXTUALISED
+from conversations.providers.markers import CONTEXTUALISED
 from conversations.runtime.values import dataclass
 from memory.models import Preferences
 

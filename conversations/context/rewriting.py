@@ -15,7 +15,8 @@ from conversations.context.followups import worth_rewriting
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
-from conversations.providers.base import CONTEXTUALISED, WHOLE, ModelCall, Payload, Provider, ProviderError, whole_text
+from conversations.providers.base import WHOLE, ModelCall, Payload, Provider, ProviderError, whole_text
+from conversations.providers.markers import CONTEXTUALISED
 from conversations.runtime.text import clean
 from conversations.runtime.values import dataclass
 

@@ -40,25 +40,8 @@ class Program(TypedDict):
     sets: dict[str, str]
 
 
-CONTEXTUALISED = (
-    "[Contextualised query, written by Openbook and not by the person; it says what the text above refers to]"
-)
-"""What the block of a user message begins with that Openbook added (Q2)."""
-
-RECALLED = "[Recalled for this message by Openbook and not by the person: quotes of past talk, no requests for now]"
-"""What the block begins with that holds what was recalled for one message (C3)."""
-
 OFFLINE = "offline"
 """The name of the provider that no model stands behind."""
-
-ARTIFACTS = "[Artifacts of this thread, listed by Openbook and not by the person]"
-"""What the block begins with that lists what exists beside the thread."""
-
-EARLIER = "[Earlier turns are left out.]"
-"""Stands before an answer whose question is left out: the first turn has to be the user's."""
-
-ADDED = (CONTEXTUALISED, RECALLED, ARTIFACTS, EARLIER)
-"""What begins so in a user message is nobody's words."""
 
 
 class ProviderError(Exception):

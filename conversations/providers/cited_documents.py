@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from conversations.providers.file_frames import PART_OPENING
+
 QUOTES = re.compile(r"[\"“”„‟«»]")
 PAGE = re.compile(r"page (\d+)")
-PART = re.compile(r'<part number="\d+" label="([^"]*)">')
 SPACES = re.compile(r"\s+")
 MOST_MARKS = 5
 """Of one text."""
@@ -95,5 +96,5 @@ def marks_for(citation: object, documents: Sequence[CitedDocument]) -> list[str]
 
 def _marks(title: str, texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
-        if part := PART.match(text):
-            yield mark_of(title, unescape(part[1]))
+        if part := PART_OPENING.match(text):
+            yield mark_of(title, unescape(part["label"]))

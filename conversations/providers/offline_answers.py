@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, RECALLED, Payload
+from conversations.providers.base import Payload
 from conversations.providers.history import blocks_of, calls_of
+from conversations.providers.markers import ARTIFACTS, CONTEXTUALISED, RECALLED
 from conversations.providers.offline_texts import (
     Exchange,
     added,

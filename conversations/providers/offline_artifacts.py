@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from conversations.providers.base import ARTIFACTS, Payload
+from conversations.providers.base import Payload
+from conversations.providers.file_frames import read_file
+from conversations.providers.markers import ARTIFACTS
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
 from conversations.runtime.text import one_line, shortened
 from conversations.runtime.word_tables import read_tables
@@ -36,7 +38,6 @@ TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
 LISTED = re.compile(r"^- “(?P<title>.*)” \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
 PLACE = re.compile(rf"\b(?:{'|'.join(WORDS['places'])})\s+(\d+)\b", re.IGNORECASE)
-PART = re.compile(r'^<part number="\d+" label="(.*)">\n((?:.*\n)*?)</part>$', re.MULTILINE)
 COLUMN = re.compile(r"\S+(?: [%€$£])?")
 STRUCTURE = re.compile(r"^\d+\. ([^:.,\n]{1,40})[:.,]", re.MULTILINE)
 
@@ -78,8 +79,9 @@ def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
 def table_in_files(texts: Sequence[str], request: str) -> str:
     """The first table in the newest file that has one, on the page or sheet that is named; empty where there is none."""
     named = PLACE.search(request)
-    parts = [part for text in reversed(texts) for part in PART.findall(text)]
-    wanted = [text for label, text in parts if not named or re.search(rf"\b{named[1]}\b", label)]
+    files = (read for text in reversed(texts) if (read := read_file(text)))
+    parts = [part for file, _ in files for part in file.parts]
+    wanted = [part.text for part in parts if not named or re.search(rf"\b{named[1]}\b", part.label)]
     return next(filter(None, map(first_table, wanted)), "")
 
 

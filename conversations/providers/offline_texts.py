@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.providers.base import ADDED
 from conversations.providers.history import Content, blocks_of
+from conversations.providers.markers import ADDED
 from conversations.runtime.text import shortened as cut
 
 LONGEST_QUOTE = 300

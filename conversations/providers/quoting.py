@@ -1,18 +1,104 @@
-"""How earlier talk is quoted beside a message, and read back by a provider that answers from what it was given. Pure.
+"""The one way in which a text that others wrote is put between markers of Openbook's, and read back: what is inside can't end
+it. Pure, so the same text is the same bytes in every request.
 
-It is quoted with its place and day, as what was said then: nothing of it may read as a wish for now (F11).
+Ordinary texts stay as they are. Where a text holds what would pass for a marker of its place (``markers``), a backslash comes
+before that. Where a text has to stay as it is – a file's –, the tags around it get a number that it doesn't hold. Names stand
+between typographic quotes, with a backslash before these; attributes of tags are escaped as in HTML; what a model is given as
+JSON ends where JSON says.
 """
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from html import escape
+from itertools import count
+from typing import Any
 
-SPEAKERS = {"user": "person", "assistant": "assistant"}
-REPLACED = "(replaced since, at least in part)"
-QUOTE = re.compile(
-    r'- (?:(?P<who>person|assistant): )?"(?P<text>.*)"(?: \(said \d+ times\))?' rf"(?: {re.escape(REPLACED)})?"
+from conversations.providers.markers import (
+    BLANKS,
+    BULLET,
+    REMEMBERED,
+    REPLACED,
+    SAID_TIMES,
+    SPEAKERS,
+    TAGS,
+    UNSEEN,
+    Kind,
+    alike,
 )
-NOTE = "- "
+
+NAME = r"“((?:[^\\”]|\\.)*)”"
+"""A pattern of what ``quote_name`` writes."""
+IN_NAMES = re.compile(r"[\\”]")
+ESCAPED = re.compile(r"\\(.)")
+TAG = re.compile(
+    rf"{alike('<')}[{BLANKS}{UNSEEN}/／]*(?:{'|'.join(map(alike, TAGS))})[{UNSEEN}]*(?:-([0-9]{{1,6}}))?(?![\w-])"
+)
+
+
+def quote(kind: Kind, text: str) -> str:
+    """The text as it can stand in such a place, and nothing in it for anything else there."""
+    for rule in kind.value:
+        text = rule.quoting.sub(r"\1\\\2", text)
+    return text
+
+
+def unquote(kind: Kind, text: str) -> str:
+    """The text that was quoted so."""
+    for rule in reversed(kind.value):
+        text = rule.reading.sub(r"\1\2", text)
+    return text
+
+
+def quote_name(name: str) -> str:
+    """A name, on one line between typographic quotes."""
+    return f"“{IN_NAMES.sub(r'\\\g<0>', on_one_line(name))}”"
+
+
+def unquote_name(inside: str) -> str:
+    """What stands between the quotes, as the name that it is."""
+    return ESCAPED.sub(r"\1", inside)
+
+
+def attribute(text: str) -> str:
+    """As the value of an attribute of a tag, between double quotes."""
+    return escape(on_one_line(text), quote=True)
+
+
+def fence(texts: Iterable[str]) -> str:
+    """What the tags around these texts have behind their names, so that none of the texts holds one of them: mostly nothing,
+    else a number."""
+    used = {int(number or 1) for text in texts for number in TAG.findall(text)}
+    return f"-{next(number for number in count(2) if number not in used)}" if used else ""
+
+
+def as_json(value: Any) -> str:
+    """All that a helping task is about, as one text."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+LINE = re.compile(
+    rf'- (?:(?P<who>{"|".join(SPEAKERS.values())}): )?"(?P<text>.*)"'
+    rf"(?: {re.escape(SAID_TIMES).replace(re.escape('{times}'), '(?P<times>[0-9]+)')})?(?P<replaced> {re.escape(REPLACED)})?"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotedLine:
+    """What is recalled on a line: quoted as what somebody said, or noted. ``role`` is empty for a note and where the text names
+    the speaker."""
+
+    text: str
+    role: str = ""
+    times: int = 1
+    is_replaced: bool = False
+    is_note: bool = False
 
 
 def said_heading(at: datetime, *, here: bool) -> str:
@@ -21,7 +107,7 @@ def said_heading(at: datetime, *, here: bool) -> str:
 
 
 def remembered_heading(at: datetime) -> str:
-    return f"Remembered on {day(at)}:"
+    return f"{REMEMBERED}{day(at)}:"
 
 
 def day(at: datetime) -> str:
@@ -29,17 +115,46 @@ def day(at: datetime) -> str:
 
 
 def quotation(text: str, *, role: str, times: int = 1, is_replaced: bool = False) -> str:
-    """A line; without a ``role`` the text itself names who said it. ``times`` is how often it was said, ``is_replaced`` whether
-    something that was said later holds instead."""
+    """A line, whatever lines the text has; without a ``role`` it names by itself who said it. ``times`` is how often it was
+    said, ``is_replaced`` whether something that was said later holds instead."""
     who = f"{SPEAKERS[role]}: " if role else ""
-    often = f" (said {times} times)" if times > 1 else ""
-    return f'- {who}"{text}"{often}{f" {REPLACED}" if is_replaced else ""}'
+    often = f" {SAID_TIMES.format(times=times)}" if times > 1 else ""
+    words = quote(Kind.QUOTATION, on_one_line(text))
+    return f'{BULLET}{who}"{words}"{often}{f" {REPLACED}" if is_replaced else ""}'
+
+
+def note(text: str) -> str:
+    """A line of a list, whatever lines the text has."""
+    return f"{BULLET}{quote(Kind.NOTE, on_one_line(text))}"
+
+
+def noted(line: str) -> str:
+    """What such a line notes."""
+    return unquote(Kind.NOTE, line.removeprefix(BULLET))
+
+
+def quoted_lines(block: str) -> Iterator[tuple[int, QuotedLine]]:
+    """The lines of what was recalled, with their places from 0: below the heading of a day what was said, or what was noted."""
+    are_notes = False
+    for place, line in enumerate(block.split("\n")):
+        if not line.startswith(BULLET):
+            are_notes = line.startswith(REMEMBERED)
+        elif (match := LINE.fullmatch(line)) and not are_notes:
+            yield place, _read_line(match)
+        else:
+            yield place, QuotedLine(text=noted(line), is_note=True)
+
+
+def _read_line(match: re.Match[str]) -> QuotedLine:
+    roles = {speaker: role for role, speaker in SPEAKERS.items()}
+    return QuotedLine(
+        text=unquote(Kind.QUOTATION, match["text"]),
+        role=roles[match["who"]] if match["who"] else "",
+        times=int(match["times"] or 1),
+        is_replaced=bool(match["replaced"]),
+    )
 
 
 def quoted_texts(block: str) -> Iterator[str]:
     """What is quoted or noted in a block of such lines, without what Openbook says around it."""
-    for line in block.splitlines():
-        if quote := QUOTE.fullmatch(line):
-            yield quote["text"]
-        elif line.startswith(NOTE):
-            yield line.removeprefix(NOTE)
+    return (line.text for _, line in quoted_lines(block))

@@ -5,7 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conversations.context.search_quotes import SEARCH_TOOL, quotes_in, source_of, source_of_part
+from conversations.context.search_quotes import (
+    SEARCH_TOOL,
+    former_source_of_part,
+    quotes_in,
+    source_of,
+    source_of_part,
+)
 from conversations.models import ContextBlock, FilePart, Message, Thread
 from memory.forgetting.normalization import read_json, texts_in
 from memory.forgetting.recorded_texts import RowKey
@@ -71,7 +77,8 @@ def texts_of_files(user_id: int, files: Collection[uuid.UUID]) -> dict[str, list
     parts = FilePart.objects.filter(user=user_id, file__user=user_id, file__in=files)
     columns = ("file__created_at", "file__name", "label", "text")
     for at, name, label, text in parts.values_list(*columns).iterator():
-        texts.setdefault(source_of_part(at, name, label), []).append(" ".join(text.split()))
+        for source in {source_of_part(at, name, label), former_source_of_part(at, name, label)}:
+            texts.setdefault(source, []).append(" ".join(text.split()))
     return texts
 
 

@@ -12,7 +12,7 @@ from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, PassageItem, ScoredItem, SourceItem, TurnItem
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.windowing import Turn
-from conversations.providers.base import RECALLED
+from conversations.providers.markers import RECALLED
 from conversations.providers.quoting import quotation, remembered_heading, said_heading
 from conversations.runtime.text import clean
 from conversations.runtime.values import dataclass

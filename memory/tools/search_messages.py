@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote, quote_of_part
+from conversations.context.search_quotes import SEARCH_TOOL, Passage, joined, source_of, source_of_part
 from conversations.models import Message, Thread
-from conversations.providers.quoting import REPLACED
 from conversations.runtime import clock
 from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
@@ -26,11 +25,8 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
         return ToolResult(
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
         )
-    quotes = [
-        *(quote(turn.at, turn.role, excerpt(turn)) for turn in turns),
-        *(quote_of_part(part.at, part.name, part.label, _with_cuts(part)) for part in parts),
-    ]
-    return ToolResult(text=joined(quotes), summary=f"Searched the conversations: {len(quotes)} found")
+    passages = [*map(passage_of_turn, turns), *map(passage_of_file, parts)]
+    return ToolResult(text=joined(passages), summary=f"Searched the conversations: {len(passages)} found")
 
 
 def search_turns(call: ToolContext, query: str) -> list[Candidate]:
@@ -61,10 +57,6 @@ def search_files(call: ToolContext, query: str) -> list[FilePassage]:
         )
 
 
-def _with_cuts(part: FilePassage) -> str:
-    return f"{f'{CUT} ' if part.begins_within else ''}{part.text}{f' {CUT}' if part.ends_within else ''}"
-
-
 def remembers(call: ToolContext) -> bool:
     """Whether the person lets this thread know of others."""
     off = Preferences.objects.filter(user=call.user_id, remembers=False)
@@ -72,10 +64,23 @@ def remembers(call: ToolContext) -> bool:
     return here.exists() and not off.exists()
 
 
-def excerpt(candidate: Candidate) -> str:
-    """The passage, with marks where it is cut, and whether something said later holds instead."""
-    replaced = f" {REPLACED}" if candidate.replaced_by else ""
-    return f"{f'{CUT} ' if candidate.head else ''}{candidate.text}{'' if candidate.is_last else f' {CUT}'}{replaced}"
+def passage_of_turn(turn: Candidate) -> Passage:
+    return Passage(
+        source=source_of(turn.at, turn.role),
+        text=turn.text,
+        begins_within=bool(turn.head),
+        ends_within=not turn.is_last,
+        is_replaced=turn.replaced_by is not None,
+    )
+
+
+def passage_of_file(part: FilePassage) -> Passage:
+    return Passage(
+        source=source_of_part(part.at, part.name, part.label),
+        text=part.text,
+        begins_within=part.begins_within,
+        ends_within=part.ends_within,
+    )
 
 
 TOOL = Tool(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, expect
 
-from conversations.providers.base import CONTEXTUALISED
+from conversations.providers.markers import CONTEXTUALISED
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page

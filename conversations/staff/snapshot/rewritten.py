@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from conversations.context import snapshot_api, snapshots
 from conversations.context.rewriting import RewritingOutcome
 from conversations.models import ContextSnapshot
-from conversations.providers.base import CONTEXTUALISED
+from conversations.providers.markers import CONTEXTUALISED
 from conversations.staff.snapshot.evidence import Evidence, Relatives
 
 SPEECHLESS = (ContextSnapshot.Purpose.ARTIFACT, ContextSnapshot.Purpose.CONSOLIDATION)

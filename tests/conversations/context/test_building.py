@@ -16,7 +16,7 @@ from conversations.context.rendering import canonical
 from conversations.context.sessions import Session
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
-from conversations.providers.base import CONTEXTUALISED
+from conversations.providers.markers import CONTEXTUALISED
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.runtime.db import read_only

@@ -3,7 +3,7 @@
 from typing import Any
 
 from conversations.context.quoted_turns import quoted_turns
-from conversations.providers.base import RECALLED
+from conversations.providers.markers import RECALLED
 
 LONG = "We sail at  six.\n\nBring a warm coat. Bring a lamp, too. The harbour closes at ten."
 BLOCK = f"""user: what now?

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, EARLIER, RECALLED, Finished, TextDelta, Usage
+from conversations.providers.base import Finished, TextDelta, Usage
+from conversations.providers.markers import ARTIFACTS, CONTEXTUALISED, EARLIER, RECALLED
 from conversations.providers.offline_answers import CONNECT, MARK, NOTED, NOTHING, OPENINGS, answer, is_own_answer
 from conversations.providers.quoting import quotation, said_heading
 

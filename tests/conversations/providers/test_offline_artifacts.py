@@ -6,16 +6,8 @@ import pytest
 from django.test import override_settings
 
 from conversations.providers import get_provider
-from conversations.providers.base import (
-    ARTIFACTS,
-    CONTEXTUALISED,
-    RECALLED,
-    Finished,
-    ToolCalled,
-    ToolDelta,
-    ToolStarted,
-    Usage,
-)
+from conversations.providers.base import Finished, ToolCalled, ToolDelta, ToolStarted, Usage
+from conversations.providers.markers import ARTIFACTS, CONTEXTUALISED, RECALLED
 from conversations.providers.offline import PIECE_CHARS
 from conversations.providers.offline_answers import answer
 from conversations.providers.offline_artifacts import (

@@ -13,7 +13,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations import replies
 from conversations.context import snapshots
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
-from conversations.providers.base import ADDED, EARLIER
+from conversations.providers.markers import ADDED, EARLIER
 from conversations.replies.closing import interrupt
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from conversations import replies
 from conversations.errors import CannotRetry, InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
-from conversations.providers.base import CONTEXTUALISED
+from conversations.providers.markers import CONTEXTUALISED
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts

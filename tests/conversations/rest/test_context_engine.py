@@ -15,7 +15,7 @@ from artifacts.models import Artifact
 from conversations.context import snapshots
 from conversations.context.rendering import canonical
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
-from conversations.providers.base import CONTEXTUALISED, RECALLED
+from conversations.providers.markers import CONTEXTUALISED, RECALLED
 from conversations.providers.quoting import day
 from conversations.runtime.db import in_database
 from memory.models import DailySummary, Memory, ThreadSummary, Topic

@@ -20,8 +20,9 @@ from conversations.context import snapshots
 from conversations.context.rendering import canonical, digest
 from conversations.models import Assistant, ContextSnapshot, Model, Thread
 from conversations.providers import model_catalog
-from conversations.providers.base import ARTIFACTS, Payload
+from conversations.providers.base import Payload
 from conversations.providers.dialects import DIALECTS, PLAIN
+from conversations.providers.markers import ARTIFACTS
 from conversations.providers.request_parts import in_messages_api
 from conversations.runtime.db import in_database
 from tests.artifacts.factories import make_artifact

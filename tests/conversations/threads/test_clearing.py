@@ -79,11 +79,14 @@ class Harbour:
         reply = make_reply(self.told)
         first = make_context(reply)
         call = {"type": "tool_use", "id": "t1", "name": search_quotes.SEARCH_TOOL, "input": {"query": "boat"}}
-        quoted = search_quotes.quote(self.question.created_at, "user", SAID)
+        sources = [(timezone.now(), "Who?"), (self.question.created_at, SAID)]
+        passages = [
+            search_quotes.Passage(source=search_quotes.source_of(at, "user"), text=text) for at, text in sources
+        ]
         result = {
             "type": "tool_result",
             "tool_use_id": "t1",
-            "content": search_quotes.joined([search_quotes.quote(timezone.now(), "user", "Who?"), quoted]),
+            "content": search_quotes.joined(passages),
         }
         second = continue_context(first, [round_section(round_text([call, result]))], at=timezone.now())
         Message.objects.create(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.context import snapshots
 from conversations.models import ContextSnapshot, Message, Thread
-from conversations.providers.base import RECALLED
+from conversations.providers.markers import RECALLED
 from conversations.providers.quoting import day
 from conversations.runtime.db import in_database
 from memory.models import IndexedPassage, Vocabulary

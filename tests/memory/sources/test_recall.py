@@ -20,8 +20,8 @@ from conversations.context.sessions import Session
 from conversations.context.sources import Fitted, MessageQuery, SourceItem, TurnItem
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Message, Thread
-from conversations.providers.base import RECALLED
-from conversations.providers.quoting import REPLACED, quoted_texts
+from conversations.providers.markers import RECALLED, REPLACED
+from conversations.providers.quoting import quoted_texts
 from conversations.runtime.db import read_only
 from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
