@@ -5,6 +5,7 @@ import pytest
 from conversations.models import Assistant, Message
 from tests.benchmarks.memory import evidence
 from tests.benchmarks.memory.evidence import ALONE, BESIDE, Plan
+from tests.benchmarks.memory.report import ASKED
 from tests.benchmarks.talk import messenger
 
 WAYS = {"context", "context, 1,000", "context, 2,000", "search, 500", "search, 1,000", "search, 2,000", "search, 4,000"}
@@ -15,7 +16,7 @@ def test_each_way_gives_a_share_of_the_evidence() -> None:
     talk = messenger.conversation(0, turns=120)
     before = list(Assistant.objects.values_list("slug", "recall_tokens"))
     first, *others = evidence.measure([talk], ALONE, Plan(questions=4), 0)
-    assert WAYS | {"ts_rank", "BM25"} <= set(first.shares)
+    assert WAYS | {"ts_rank", "BM25", *ASKED} <= set(first.shares)
     assert all(0 <= share <= 1 for result in (first, *others) for share in result.shares.values())
     assert list(Assistant.objects.values_list("slug", "recall_tokens")) == before
 

@@ -22,7 +22,7 @@ from django.db.backends.postgresql.psycopg_any import Jsonb
 from conversations.runtime.sql_files import read_statements
 from memory.index.word_index import COMMON, SaidTurn, day_term, mentioned_day_term, role, rows_of
 from memory.language.days import Span, spans
-from memory.language.words import spelling_terms, stems, term, words_of
+from memory.language.words import asks, spelling_terms, stems, term, words_of
 
 MOST_WORDS = 12
 MOST_FETCHED = 400
@@ -46,6 +46,12 @@ TOGETHER = 4
 """How much more often two words stand together than by chance, about."""
 AFTERWARDS = timedelta(days=1)
 """A day is often told of on the next."""
+ALIKE = 0.8
+"""The share of words that two texts have in common where one says nothing that the other does not."""
+LONG_ECHO = 20
+"""Words that count, of a part of a long request."""
+NEVER = 1 << 20
+"""Words that no passage has."""
 NOTHING = 0
 """A term that no turn has."""
 
@@ -114,6 +120,7 @@ class Query:
     spans: Sequence[Span] = ()
     mentions_self: bool = False
     other: bool = False
+    asks: bool = False
 
     @property
     def long_terms(self) -> list[int]:
@@ -138,6 +145,7 @@ def query_of(user_id: int, text: str, at: datetime) -> Query:
         spans=tuple(named),
         mentions_self=not other and bool(SELF.search(folded)),
         other=other,
+        asks=asks(text),
     )
 
 
@@ -219,6 +227,7 @@ def values_of(
         "known": [-1.0 if word.term in fetched else holding[word.term] for word in words],
         "rare": [*(number for word in words if word.term in fetched for number in word.terms), *days],
         "rest": [number for word in looked_at for number in word.terms] or [NOTHING],
+        **_echo_values(query),
         "passages": counts.passages,
         "mean": counts.mean_length,
         "fresh": Jsonb([row for turn in fresh for row in rows_of(query.user, turn)]),
@@ -232,6 +241,16 @@ def values_of(
         "most": FEW_PASSAGES,
         **{f"t{n}": words[n].term if n < len(words) else None for n in range(MOST_WORDS)},
         **{f"p{n}": pairs[n] if n < len(pairs) else [NOTHING] for n in range(PAIRS)},
+    }
+
+
+def _echo_values(query: Query) -> dict[str, Any]:
+    """Which words and lengths make a passage an echo of the query. What says the same without asking answers a question."""
+    length = len(query.words)
+    return {
+        "every": [number for word in query.words for number in word.terms],
+        "longest": int(length / ALIKE),
+        "shortest": NEVER if query.asks else max(1, min(LONG_ECHO, math.ceil(length * ALIKE))),
     }
 
 

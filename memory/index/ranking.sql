@@ -3,12 +3,17 @@
 -- words it holds, t0 to t11 (NULL, which costs nothing, where there are fewer) or other forms of them: passages differ in few
 -- combinations of them, and so each is weighed once. p0 to p2 are pairs of words that a passage may hold together. Of the
 -- thread that is asked in more are looked at; by the index of words, as the thread may be long.
+-- An echo is a passage that holds nothing beside the text: an earlier question of the same, or the person's same request. It is no evidence: neither how rare its words are nor what its conversation holds is told by it, and it comes behind
+-- what answers it.
 WITH wanted AS (
     SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS word (known, n)
 ), fresh AS (
     SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(fresh)s)
 ), found AS (
-    SELECT thread_id, depth, number, day, speaker, length, CASE WHEN terms && %(others)s::int[] THEN (
+    SELECT thread_id, depth, number, day, speaker, length,
+           length <= %(longest)s::int AND (asks OR (speaker = %(person)s::int AND length >= %(shortest)s::int))
+           AND (SELECT count(*) FROM unnest(terms) AS own (term) WHERE own.term = ANY(%(every)s::int[])) >= length * 0.8::float
+           AS echo, CASE WHEN terms && %(others)s::int[] THEN (
             SELECT bit_or(1 << n) FROM unnest(%(others)s::int[], %(places)s::int[]) AS other (term, n)
             WHERE term = ANY(terms)) ELSE 0 END | (
         ((%(t0)s=ANY(terms))IS TRUE)::int*1
@@ -36,7 +41,7 @@ WITH wanted AS (
         SELECT * FROM fresh
     ) passage
 ), masks AS (
-    SELECT bits, count(*) AS passages FROM found GROUP BY bits
+    SELECT bits, count(*) FILTER (WHERE NOT echo) AS passages FROM found GROUP BY bits
 ), counted AS (
     SELECT 1 << (n::int - 1) AS bit, greatest(%(passages)s::float, (SELECT sum(passages) FROM masks)) AS every,
            CASE WHEN known >= 0 THEN known ELSE coalesce(sum(passages), 0) END AS holding
@@ -52,13 +57,14 @@ WITH wanted AS (
     -- short.
     SELECT thread_id, least(2, greatest(1, 10 / avg(length + 1e-1)))::float AS reach,
            bool_or(speaker = ANY(%(speakers)s::int[]))::int
-           + (SELECT coalesce(sum(rarity * (bit_or(found.bits) & bit > 0)::int) / sum(rarity), 0) FROM words) AS share
+           + (SELECT coalesce(sum(rarity * (coalesce(bit_or(found.bits) FILTER (WHERE NOT echo), 0) & bit > 0)::int)
+                              / sum(rarity), 0) FROM words) AS share
     FROM found GROUP BY thread_id
 ), scored AS (
-    SELECT thread_id, depth, number,
+    SELECT thread_id, depth, number, echo,
            (coalesce(weight, 0) * 2 / (1.5 + length / %(mean)s::float / 2) + (day <@ ANY(%(spans)s::daterange[]))::int)
            * (1 + share) * (2 + (thread_id IS NOT DISTINCT FROM %(here)s)::int) / 2
-           * (10 + 3 * (speaker = %(person)s::int)::int) / 10 AS score
+           * (10 + 3 * (speaker = %(person)s::int)::int) / 10 * CASE WHEN echo THEN 0.05::float ELSE 1 END AS score
     FROM found LEFT JOIN weights USING (bits) JOIN threads USING (thread_id)
     ORDER BY score DESC, thread_id, depth, number LIMIT %(scored)s
 ), best AS (
@@ -76,6 +82,7 @@ SELECT thread_id, depth, number, position, start, size, count(*) OVER (PARTITION
        (coalesce(own.score, 0) + (near.score - coalesce(best.score, 0))
                                  * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3::float END)
        * (5 + 2 * (speaker = ANY(%(speakers)s::int[]))::int) * (10 - 3 * (asks AND length < 10)::int)
+       * CASE WHEN own.echo THEN 0.2::float ELSE 1 END
        * (2 + (day <@ ANY(%(spans)s::daterange[]))::int) / 100 AS score
 FROM near CROSS JOIN LATERAL (
     SELECT number, position, start, size, speaker, asks, day, length FROM memory_indexedpassage AS i

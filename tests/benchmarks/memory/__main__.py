@@ -9,6 +9,7 @@ from tests.services import postgres
 def main() -> None:
     with postgres() as url:
         os.environ["DATABASE_URL"] = url
+        os.environ.setdefault("OPENBOOK_PROVIDER", "offline")  # whatever is installed here
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
         run()
 

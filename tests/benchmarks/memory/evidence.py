@@ -22,20 +22,33 @@ from conversations.models import Assistant, text_blocks
 from conversations.replies import model_requests
 from conversations.runtime import db
 from conversations.runtime.db import read_only
+from memory.index import word_index
 from memory.sources import recall
 from memory.sources.recall import RecallQuery, search
 from tests.benchmarks.measuring import doing
 from tests.benchmarks.memory import others
-from tests.benchmarks.memory.accounts import store
-from tests.benchmarks.memory.report import CONTEXT, SAMPLED, SEARCH, TOKENS, Result, list_misses, packed, report, share
+from tests.benchmarks.memory.accounts import said_turn, store
+from tests.benchmarks.memory.report import (
+    ASKED,
+    CONTEXT,
+    SAMPLED,
+    SEARCH,
+    TOKENS,
+    Result,
+    list_misses,
+    packed,
+    report,
+    share,
+)
 from tests.benchmarks.talk import corpus, haystack
 from tests.benchmarks.talk.shapes import Conversation, read, texts
-from tests.conversations.factories import make_user
+from tests.conversations.factories import make_thread, make_user
 
 CHARACTERS = (500, 1_000, 2_000, 4_000)
 PACKED = 2_000
 """Characters that other ways of searching may give."""
 MOST_RESULTS = 50
+NO_ANSWER = "I can't tell from what I know."
 QUICK_QUESTIONS = 25
 """Questions of a conversation in a quick run."""
 ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
@@ -54,6 +67,7 @@ class Plan:
     contexts: bool = True
     budgets: bool = True
     others: bool = True
+    asked_again: bool = True
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -64,6 +78,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         contexts=not options.search_only,
         budgets=not (options.quick or options.ours_alone or options.search_only),
         others=not (options.quick or options.ours_alone),
+        asked_again=not options.search_only,
     )
     conversations = read_corpus(options)
     with unhurried():
@@ -162,6 +177,8 @@ def ask_all(
                     result.shares[name] = share(result, packed(matches, PACKED))
             if plan.budgets:
                 build_by_budget(user, threads[conversation.id], results[::SAMPLED])
+            if plan.asked_again:
+                ask_again(user, results[::SAMPLED])
         yield from results
 
 
@@ -176,7 +193,20 @@ def build_by_budget(user: User, thread: uuid.UUID, results: Sequence[Result]) ->
     companion.update(recall_tokens=shipped)
 
 
-def build(user: User, thread: uuid.UUID, result: Result, name: str) -> None:
+def ask_again(user: User, results: Sequence[Result]) -> None:
+    """What the context of a new thread holds, and what it holds once two threads have had the same question and no answer."""
+    for result in results:
+        question = result.question.question
+        build(user, None, result, ASKED[0])
+        with transaction.atomic():
+            for time_asked in range(2):
+                thread = make_thread(user, [question, NO_ANSWER], title=f"asked {time_asked}")
+                word_index.store(user.pk, map(said_turn, thread.messages.all()))
+            build(user, None, result, ASKED[1])
+            transaction.set_rollback(True)
+
+
+def build(user: User, thread: uuid.UUID | None, result: Result, name: str) -> None:
     """The whole context that the question would get as a message, as ``POST threads/{id}/context/`` builds it."""
     with timed(result, name):
         context = model_requests.upcoming(

@@ -12,6 +12,8 @@ TOKENS = (1_000, 2_000)
 """What may be recalled for a message, beside what is shipped."""
 SAMPLED = 4
 """Each so many-th question is asked with other budgets as well."""
+ASKED = [f"{CONTEXT}, in a new thread", f"{CONTEXT}, the third time"]
+"""A question asked in three new threads, the first and the last time."""
 BY_BUDGET = [f"{CONTEXT}, {tokens:,}" for tokens in TOKENS]
 
 
@@ -45,7 +47,7 @@ def share(result: Result, text: str) -> float:
 
 def report(title: str, results: Sequence[Result], *, is_brief: bool) -> None:
     ways = dict.fromkeys(name for result in results for name in result.shares)
-    names = [name for name in ways if name not in BY_BUDGET]
+    names = [name for name in ways if name not in {*BY_BUDGET, *ASKED}]
     head(f"evidence recalled, {title}, %", names)
     rows("", results, lambda _: "all", names)
     rows("by kind", results, lambda result: result.conversation.profile, names)
@@ -58,6 +60,10 @@ def report(title: str, results: Sequence[Result], *, is_brief: bool) -> None:
         head(f"by tokens that may be recalled for a message, the last as shipped, one question in {SAMPLED}, %", names)
         rows("", sampled, lambda _: "all", names)
         rows("by kind", sampled, lambda result: result.conversation.profile, names)
+    if asked := [result for result in results if ASKED[0] in result.shares]:
+        head(f"asked in three new threads, the first and the third time, one question in {SAMPLED}, %", ASKED)
+        rows("", asked, lambda _: "all", ASKED)
+        rows("by kind", asked, lambda result: result.conversation.profile, ASKED)
     print(f"\n== cost, {title}", flush=True)
     for name in dict.fromkeys(name for result in results for name in result.milliseconds):
         p50, p95 = p50_p95([result.milliseconds[name] for result in results if name in result.milliseconds])
