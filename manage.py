@@ -5,12 +5,15 @@ import os
 import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from traceback import format_exception
+from types import TracebackType
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from config.postgres import embedded
+from conversations.runtime.text import printable
 
 WITHOUT_DATABASE = {"collectstatic", "doctor", "help", "version", "--help", "--version", "-h"}
 
@@ -21,7 +24,13 @@ def database(command: str) -> AbstractContextManager[object]:
     return embedded.running(settings.LOCAL_DIR / "postgres")
 
 
+def print_failure(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """As Python does, but without what a terminal would take for a command: an exception may quote anybody."""
+    sys.stderr.write(printable("".join(format_exception(kind, error, traceback))))
+
+
 def main() -> None:
+    sys.excepthook = print_failure
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # Both end a process without a word to Python; as SystemExit they run what stops the database.
     for name in (signal.SIGTERM, signal.SIGHUP):
@@ -30,7 +39,7 @@ def main() -> None:
         with database(sys.argv[1] if len(sys.argv) > 1 else "help"):
             execute_from_command_line(sys.argv)
     except (embedded.EmbeddedPostgresError, ImproperlyConfigured) as error:
-        sys.exit(str(error))
+        sys.exit(printable(str(error)))
 
 
 if __name__ == "__main__":

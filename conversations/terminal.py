@@ -1,7 +1,6 @@
 """A conversation in the terminal: what is typed goes the same way as from a browser, and the reply is printed as it comes."""
 
 import asyncio
-import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -16,10 +15,6 @@ from conversations.models import ContextSnapshot
 from conversations.replies.events import Event
 from conversations.runtime.db import in_database
 
-JOINER = "\u200d"
-"""Holds an emoji together."""
-KEPT = {"\n", "\t", JOINER}
-CONTROLLING = {"Cc", "Cf"}
 CUT_SHORT = {
     "reply.stopped": "Stopped. The text so far is kept.",
     "reply.interrupted": "Interrupted. The text so far is kept.",
@@ -75,13 +70,13 @@ class Conversation:
             case "reply.thinking":
                 self._think(event.data["seconds"], event.data["summary"])
             case "reply.delta":
-                self.write(printable(event.data["text"]))
+                self.write(event.data["text"])
             case "tool.started":
-                self.note(printable(event.data["text"]))
+                self.note(event.data["text"])
             case "reply.completed":
                 self.write("\n")
             case "reply.failed":
-                self.note(printable(event.data["error"]["message"]))
+                self.note(event.data["error"]["message"])
             case "reply.stopped" | "reply.interrupted":
                 self.note(CUT_SHORT[event.type])
 
@@ -91,16 +86,11 @@ class Conversation:
         self._seconds, self._summary = seconds, self._summary + summary
 
     def _end_thought(self) -> None:
-        if summary := printable(self._summary).strip():
+        if summary := self._summary.strip():
             self.note(summary)
         if self._seconds:
             self.note(f"Thought for {self._seconds} s.")
         self._summary, self._seconds = "", 0
-
-
-def printable(text: str) -> str:
-    """Without what a terminal would take for a command."""
-    return "".join(char for char in text if char in KEPT or unicodedata.category(char) not in CONTROLLING)
 
 
 def context_lines(user: User, request_id: uuid.UUID) -> list[str]:

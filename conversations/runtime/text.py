@@ -1,11 +1,17 @@
 """Text as PostgreSQL and JSON can hold it."""
 
 import re
+import unicodedata
 from typing import Any
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+JOINER = "\u200d"
+"""Holds an emoji together."""
+HARMLESS = {"\n", "\t", JOINER}
+CONTROLLING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Categories of Unicode: what a terminal or a log would obey instead of showing it, and breaks of lines beside our own."""
 
 
 def clean(text: str) -> str:
@@ -23,6 +29,11 @@ def paired(text: str) -> str:
 def one_line(text: str) -> str:
     """Without control characters and line breaks, as a title is shown."""
     return " ".join(CONTROL_CHARACTERS.sub(" ", text).split())
+
+
+def printable(text: str) -> str:
+    """Without what a terminal would take for a command."""
+    return "".join(char for char in text if char in HARMLESS or unicodedata.category(char) not in CONTROLLING)
 
 
 def shortened(text: str, most: int) -> str:

@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from conversations.models import Assistant, Message, Model, Reply
 from conversations.replies.events import Event
-from conversations.terminal import Conversation, printable
+from conversations.runtime.text import printable
+from conversations.terminal import Conversation
 from tests import model_scripts as scripts
 from tests.model_scripts import Gate
 from tests.model_server import ModelServer
@@ -108,12 +109,12 @@ async def test_it_says_that_the_model_thinks_and_what_it_shows_of_it(user: User)
     told: list[tuple[str, dict[str, Any]]] = [
         ("reply.thinking", {"seconds": 0, "summary": ""}),
         ("reply.thinking", {"seconds": 1, "summary": "They like "}),
-        ("reply.thinking", {"seconds": 2, "summary": "tea.\x1b[2J"}),
+        ("reply.thinking", {"seconds": 2, "summary": "tea."}),
         ("reply.delta", {"text": "Tea"}),
     ]
     for type, data in told:
         await conversation._show(Event(reply=uuid.uuid4(), seq=1, type=type, data=data, at=timezone.now()))
-    assert said == ["[Thinking …]", "[They like tea.[2J]", "[Thought for 2 s.]", "Tea"]
+    assert said == ["[Thinking …]", "[They like tea.]", "[Thought for 2 s.]", "Tea"]
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:

@@ -11,8 +11,9 @@ from time import monotonic
 from typing import Any, TextIO
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from config.management.output import PrintableCommand
 from conversations.keep import runs
 from conversations.keep.backup import back_up
 from conversations.keep.manifest import BackupError
@@ -43,7 +44,7 @@ class ProgressLine:
             self.output.write("\r\033[K")
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Write a consistent copy of the database and of all files into a new folder, while everything runs. It is encrypted "
         "where OPENBOOK_BACKUP_KEY is set. Keep SECRET_KEY with it: keys of connections are encrypted with that."

@@ -9,9 +9,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config.local_model.supervision import engine_running
+from config.management.output import PrintableCommand
 from conversations import replies, threads
 from conversations.errors import OpenbookError
 from conversations.runtime.db import close_pool
@@ -21,7 +22,7 @@ LAST = "last"
 PROMPT = "> "
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Chat in the terminal. Without a message it asks for one after another, until Ctrl-D; Ctrl-C stops a reply. "
         "A message may also come by a pipe."

@@ -4,14 +4,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from config.management.output import PrintableCommand
 from conversations.providers import ProviderError
 from memory.consolidation.consolidate import consolidate
 from memory.models import Consolidation, Memory, Preferences
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Turn what these people said into notes and summaries now. A worker does it once nothing is said for ten minutes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from config.demo.clock import Clock
@@ -16,6 +16,7 @@ from config.demo.player import Player, scripted_model
 from config.demo.screenplay import read
 from config.demo.support_case import Addresses, addresses, look_into
 from config.management.commands.chat import engine, quiet_log
+from config.management.output import PrintableCommand
 from conversations.models import Thread
 from conversations.threads import deletion
 
@@ -26,7 +27,7 @@ SUPPORT, SUPPORT_GROUP = "support", "Support lead"
 DAYS = timedelta(days=31)
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Fill this installation with a month of two people who don't exist, and a support case."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

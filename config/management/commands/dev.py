@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+
+from config.management.output import PrintableCommand
 
 FOLDERS = ("artifacts", "config", "conversations", "memory", "templates")
 ENDINGS = {".css", ".html", ".js", ".json", ".py", ".sql", ".toml", ".txt"}
@@ -25,7 +26,7 @@ Stamps = Mapping[Path, int]
 """When each file was last written, in nanoseconds."""
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Serve for development: with Django's error pages, static files from source, and a new start at each change."
     requires_system_checks = []
 

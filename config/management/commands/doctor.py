@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from config.doctor.checklist import GROUPS, wanted
 from config.doctor.examination import examine
 from config.doctor.findings import Result, Status, is_well, wrong
+from config.management.output import PrintableCommand
 from config.postgres import embedded
 from conversations.runtime.db import close_pool
 
@@ -23,7 +23,7 @@ SIGNS = {Status.OK: "ok", Status.WARNING: "warning", Status.WRONG: "WRONG", Stat
 NAME_COLUMNS, SIGN_COLUMNS, MOST_COLUMNS = 14, 9, 110
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Say what is wrong with this installation, and what to do. Exit code 1 where something is wrong."
     requires_system_checks: list[str] = []  # they are one of the checks
 
@@ -56,10 +56,10 @@ class Command(BaseCommand):
         styles = {Status.OK: self.style.SUCCESS, Status.WARNING: self.style.WARNING, Status.WRONG: self.style.ERROR}
         width = min(shutil.get_terminal_size().columns, MOST_COLUMNS) - NAME_COLUMNS - SIGN_COLUMNS
         for finding in result.findings:
-            sign = styles.get(finding.status, str)(SIGNS[finding.status].ljust(SIGN_COLUMNS))
             first, *rest = textwrap.wrap(finding.words, max(width, 20)) or [""]
             advice = textwrap.wrap(finding.advice, max(width - 3, 20))
-            self.stdout.write(f"{sign}{result.check:{NAME_COLUMNS}}{first}")
+            self.stdout.write(SIGNS[finding.status].ljust(SIGN_COLUMNS), styles.get(finding.status), ending="")
+            self.stdout.write(f"{result.check:{NAME_COLUMNS}}{first}")
             for line in (*rest, *(f"{'   ' if number else '-> '}{line}" for number, line in enumerate(advice))):
                 self.stdout.write(" " * (NAME_COLUMNS + SIGN_COLUMNS) + line)
         self.stdout.flush()

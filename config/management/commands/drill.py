@@ -13,10 +13,11 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import InsufficientPrivilege
 
+from config.management.output import PrintableCommand
 from config.postgres import embedded
 from conversations.files import storage
 from conversations.keep import runs
@@ -26,7 +27,7 @@ from conversations.runtime.db import close_pool
 OWN = ("DATABASE_URL", "OPENBOOK_REPLICA_URL", "OPENBOOK_FILES_S3_BUCKET", "OPENBOOK_FILES_DIR")
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Restore a backup into a scratch database on the same server and a scratch folder, rebuild random recorded requests "
         "byte for byte, and remove it all again. Exit status 1: the backup is no good."

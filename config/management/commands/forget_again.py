@@ -6,13 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from config.management.output import PrintableCommand
 from conversations.keep import erasure
 from conversations.runtime.db import close_pool
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Forget again what OPENBOOK_ERASURE_LEDGER names, after the database was brought back to a moment by pgBackRest, "
         "barman or the like. Run it before servers and workers are started."

@@ -10,6 +10,7 @@ from django.core.management.commands import migrate
 from django.db import OperationalError
 from psycopg.errors import LockNotAvailable
 
+from config.management.output import PrintableCommand
 from config.postgres.migrations import LOCK_SECONDS, limited_locks
 from conversations.runtime.db import connect
 
@@ -21,7 +22,7 @@ PAUSE_SECONDS = 1.0
 ATTEMPTS = 60
 
 
-class Command(migrate.Command):
+class Command(PrintableCommand, migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         with one_at_a_time(), limited_locks(options["database"]):
             for left in reversed(range(ATTEMPTS)):

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from config.management.commands.backup import ProgressLine, backup_key
+from config.management.output import PrintableCommand
 from conversations.keep import manifest
 from conversations.keep.manifest import BackupError
 from conversations.keep.proving import prove
@@ -21,7 +22,7 @@ from conversations.runtime.db import close_pool
 from conversations.runtime.encryption import NotDecryptable, decrypt
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Put a backup into an empty database and an empty folder of files. What OPENBOOK_ERASURE_LEDGER names is forgotten "
         "again before anything is served."

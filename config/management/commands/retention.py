@@ -5,9 +5,9 @@ from argparse import ArgumentParser, ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from config.management.output import PrintableCommand
 from conversations.upkeep import retention
 from conversations.upkeep.expired import Expired
 from conversations.upkeep.retention import Kind
@@ -16,7 +16,7 @@ CHANGEABLE = ("threads", "snapshots", "accesses")
 MOST_DAYS = 99_999
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Show what is kept for how long, and what workers would delete now. Nothing is deleted by this command; with --days "
         "it shows what another setting would delete."

@@ -17,11 +17,12 @@ from daphne.management.commands.runserver import get_default_application
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection, transaction
 from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
 from config.local_model.supervision import engine_running
+from config.management.output import PrintableCommand
 from config.server.daphne import make_server
 from config.server.draining import drain_on_signal
 from config.server.lifespan import stop_on_signals
@@ -39,7 +40,7 @@ CREATING = 0x75736572
 holds a connection, which a migration may need."""
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port, and workers beside it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

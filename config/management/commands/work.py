@@ -4,9 +4,9 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
+from config.management.output import PrintableCommand
 from config.observability import telemetry
 from config.worker import loop
 from conversations.runtime.db import close_pool
@@ -15,7 +15,7 @@ from conversations.tasks import FILES
 NICENESS = 10
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Work through tasks. Any number of workers, on any number of machines, share them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
