@@ -82,6 +82,12 @@ def forgettings_of(user_id: int) -> int:
     return known.first() or 0
 
 
+def hold_forgettings(user_id: int, known: int) -> bool:
+    """Whether nothing of the user's was forgotten since there were so many; then nothing is until the transaction ends."""
+    row = Allowance.objects.select_for_update(no_key=True).filter(user_id=user_id, token=None)
+    return (row.values_list("forgettings", flat=True).first() or 0) == known
+
+
 def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
     """Raise ``RateLimited`` where a reply that may take so many tokens has no room, with its user or with its token."""
     limits = limits_of(User.objects.select_related("limits").get(id=user_id))

@@ -37,10 +37,10 @@ from conversations.import_export.thread_files import ThreadFiles
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import Fields, refuse
 from conversations.models import Message, text_blocks
+from conversations.models.data_map import FORGOTTEN
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
 from conversations.threads import title_from
-from memory.forgetting.blanking import FORGOTTEN
 from memory.models import Memory
 from memory.services import zone_names
 

@@ -8,7 +8,7 @@ from conversations.models.language_models import Effort, Model, ModelPrice, Toke
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, UserLimits
 from conversations.models.maintenance import MaintenanceRun
-from conversations.models.replies import Reply, ReplyEvent
+from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
@@ -35,6 +35,7 @@ __all__ = [
     "Message",
     "Model",
     "ModelPrice",
+    "Quotation",
     "Reply",
     "ReplyEvent",
     "RequestHour",

@@ -126,3 +126,18 @@ class ReplyEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reply_id} {self.seq} {self.type}"
+
+
+class Quotation(models.Model):
+    """That a reply was given words of a turn or of a file because its model searched for them. It is noted before the model
+    reads them, so that what quotes a forgotten turn is known by its id, however few its words are."""
+
+    reply = models.ForeignKey(Reply, models.DB_CASCADE, related_name="quotations", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
+    source = models.UUIDField(db_index=True, help_text="Id of the turn or of the file.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["reply", "source"], name="quotation_once")]
+
+    def __str__(self) -> str:
+        return f"{self.reply_id} quotes {self.source}"

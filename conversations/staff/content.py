@@ -1,6 +1,6 @@
 """The admin classes of rows that hold content, and the page of who looked at it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
-from conversations.models import ContentAccess, ContextSnapshot, Thread
+from conversations.models import ContentAccess, ContextSnapshot, Thread, data_map
 from conversations.staff import access, display
 from conversations.staff.base import InspectionAdmin, ReadOnlyAdmin
 
@@ -29,15 +29,13 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
     While a page is drawn, ``row.sight`` says whether its content may be shown.
     """
 
-    content_fields: Sequence[str] = ()
-    """Columns that a list never reads, and a page only once it may show them."""
-
     owner_id = "thread.user_id"
     thread_id: str | None = "thread_id"
     """Where a row has the id of the person whose content it is, and of the thread that it belongs to, if to one."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
-        return super().get_queryset(request).defer(*self.content_fields)
+        # A list never reads them, and a page only once it may show them.
+        return super().get_queryset(request).defer(*data_map.content_columns(self.model))
 
     def page_context(self, request: HttpRequest, row: M, sight: access.Sight) -> dict[str, Any]:
         """What the template of the page needs beside the row."""

@@ -13,7 +13,6 @@ from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, con
 @admin.register(File)
 class FileAdmin(MaskedInspectionAdmin[File]):
     change_form_template = CONTENT_FORM
-    content_fields = ["name", "title"]
     owner_id = "user_id"
     list_display = ["created", "owner", "thread_link", "kind", "takes", "status", "problem", "parts", "tokens"]
     list_filter = ["kind", "state", ("thread", admin.EmptyFieldListFilter), "created_at"]

@@ -122,7 +122,6 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
 
 @admin.register(Message)
 class MessageAdmin(MaskedInspectionAdmin[Message]):
-    content_fields = ["content", "text"]
     list_display = ["created", "thread_link", "position", "role", "status", "tokens"]
     search_fields = ["id__exact", "thread__id__exact"]
     search_help_text = "The id of a turn or thread."

@@ -19,13 +19,13 @@ from conversations.context.turn_groups import FILE
 from conversations.errors import ReplyInProgress
 from conversations.files import store
 from conversations.keep import ledger
-from conversations.models import ApiToken, File, Message, Reply, Thread, TokenCount
+from conversations.models import ApiToken, File, Message, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
 from memory import forgetting
 from memory.forgetting import Clearing
 from memory.index.word_index import forget_counts
-from memory.models import IndexedPassage, ThreadSummary
+from memory.models import ThreadSummary
 
 __all__ = ["allow_deletion", "clear_thread", "delete_thread", "delete_user", "what_clearing"]
 
@@ -135,7 +135,7 @@ def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:
         topics=len(rows.topics),
         titles=int(_is_titled_by(thread, turns)),
         summaries=parts.count() + len(rows.summaries) + len(rows.days),
-        snapshots=rows.snapshots,
+        snapshots=len(rows.requests),
         kept_artifacts=Artifact.objects.filter(user=thread.user_id, thread=thread, deleted_at=None).count(),
     )
 
@@ -154,10 +154,11 @@ def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
 
 def _empty(thread: Thread, *, keeps_title: bool) -> None:
     """Its positions are never given again, so that every request still tells which turns it was given."""
-    for rows in (Message, IndexedPassage, ThreadSummary, TokenCount, File):
-        rows._default_manager.filter(user=thread.user_id, thread=thread).delete()
+    for model in data_map.emptied_with_a_thread():
+        model._default_manager.filter(user=thread.user_id, thread=thread).delete()
     threads.of(thread.user).filter(id=thread.id).update(
         title=thread.title if keeps_title else "",
+        opened_by=None,
         message_count=0,
         session_started_at=None,
         away_since=None,

@@ -1,7 +1,7 @@
 """What a tool is: a name, a wording, a schema for its input, and a function that does the work."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,10 +46,11 @@ class ToolContext:
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     """What came of a call: ``text`` for the model, and after it the parts of files that were ``read``; ``summary`` in a few
-    words for the person, and the artifact, if any."""
+    words for the person, and the artifact, if any. ``quoted`` are the turns and files whose words the text holds, by id."""
 
     text: str
     summary: str
+    quoted: Collection[uuid.UUID] = ()
     read: Sequence[FileExcerpt] = ()
     artifact: ArtifactNote | None = None
 

@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from jsonschema import Draft202012Validator
 
+from conversations.accounts import allowances
+from conversations.models import Quotation
 from conversations.tools import registered
-from conversations.tools.base import ToolContext, ToolError, ToolResult
+from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 
 log = logging.getLogger("openbook.tools")
 
 LONGEST_RESULT = 40_000
 """Characters of a result that go back to the model."""
+LOOKS = 5
+"""How often a tool looks while the person forgets, before the model hears of it."""
 CUT = "\n[… {count} characters left out here]"
 
 
@@ -36,13 +41,29 @@ def run(name: str, input: Mapping[str, Any] | None, call: ToolContext, *, offere
     if wrong := complaint(tool.schema, input):
         return _failed(f"The input of {name} is wrong: {wrong}. Call it again.")
     try:
-        result = tool.run(call, input)
+        result = _with_noted_quotes(tool, call, input)
     except ToolError as error:
         return _failed(str(error))
     except Exception:  # a tool that is broken must not break the reply
         log.exception("tool failed", extra={"tool": name, "reply": str(call.reply_id)})
         return _failed(f"{name} failed on the server. Tell the person that it did not work; nothing was stored.")
     return ToolOutcome(result=result)
+
+
+def _with_noted_quotes(tool: Tool, call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
+    """What a tool gives, once it is noted what that quotes. What was forgotten while it looked is quoted to nobody: it looks
+    again. Raises ``ToolError``."""
+    for _ in range(LOOKS):
+        forgettings = allowances.forgettings_of(call.user_id)
+        result = tool.run(call, input)
+        if not result.quoted:
+            return result
+        quotations = [Quotation(reply_id=call.reply_id, user_id=call.user_id, source=id) for id in result.quoted]
+        with transaction.atomic():
+            if allowances.hold_forgettings(call.user_id, forgettings):
+                Quotation.objects.bulk_create(quotations, ignore_conflicts=True)
+                return result
+    raise ToolError("Something is being forgotten just now. Call it again in a moment.")
 
 
 def complaint(schema: Mapping[str, Any], input: Mapping[str, Any]) -> str | None:

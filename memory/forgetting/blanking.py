@@ -3,24 +3,35 @@
 import uuid
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import F, Max, Model, Value
+from django.db.models import F, Max, Model, QuerySet, Value
 from django.db.models.functions import Least
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.snapshots import digest_once_forgotten
 from conversations.context.token_estimate import turn_tokens
-from conversations.models import ContextBlock, File, Message, ReplyEvent, Thread, text_blocks
+from conversations.models import (
+    ContextBlock,
+    ContextSnapshot,
+    File,
+    Message,
+    Reply,
+    ReplyEvent,
+    Thread,
+    data_map,
+    text_blocks,
+)
+from conversations.models.data_map import FORGOTTEN, Fate
 from conversations.runtime import clock
 from conversations.runtime.db import run
 from memory.forgetting.result import ForgottenTurn, Rows
 from memory.index.word_index import forget_counts
 from memory.models import Consolidation, DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 
-FORGOTTEN = "[forgotten]"
 TOKENS = turn_tokens(text_blocks(FORGOTTEN))
 
 # Their places stay, so that nothing takes them for turns that are still to be indexed.
@@ -48,19 +59,18 @@ def blank(user: User, rows: Rows) -> None:
     """All of these rows of the user's; summaries are to be made anew of what is left."""
     now = clock.now()
     _log_entries(rows)
+    _threads(user, rows)
     _turns(user, rows.turns, now)
-    File.objects.filter(user=user, id__in=rows.files).delete()
+    _requests(user, rows, now)
     _blocks(user, rows.blocks, now)
-    ReplyEvent.objects.filter(user=user, reply__in=rows.replies).delete()
-    Thread.objects.filter(user=user, id__in=rows.threads).update(title=FORGOTTEN)
-    # The row of a thread has another version whenever its turns say something else.
-    Thread.objects.filter(user=user, id__in={turn.thread for turn in rows.turns}).update(title=F("title"))
-    Artifact.objects.filter(user=user, id__in=rows.artifacts).update(title=FORGOTTEN)
-    ArtifactVersion.objects.filter(user=user, id__in=rows.versions).update(content=FORGOTTEN)
-    Memory.objects.filter(user=user, id__in=rows.memories).delete()
-    Topic.objects.filter(user=user, id__in=rows.topics).delete()
-    DailySummary.objects.filter(user=user, id__in=rows.days).delete()
-    ThreadSummary.objects.filter(user=user, id__in=rows.summaries).update(text="", key_moments=[], stale_since=now)
+    ReplyEvent.objects.filter(user=user, reply__in=rows.replies | rows.errors).delete()
+    gone: list[tuple[type[Model], Collection[Any]]] = [
+        *((File, rows.files), (Memory, rows.memories), (Topic, rows.topics), (DailySummary, rows.days)),
+        *((Artifact, rows.artifacts), (ArtifactVersion, rows.versions)),
+    ]
+    for model, ids in gone:
+        _take(model._default_manager.filter(user=user, pk__in=ids))
+    _take(ThreadSummary.objects.filter(user=user, id__in=rows.summaries), stale_since=now)
     ThreadSummary.objects.filter(user=user, id__in=rows.beside).update(stale_since=now)
     if rows.summaries or rows.beside:
         Consolidation.objects.update_or_create(user=user, defaults={"wanted_at": now})
@@ -69,9 +79,9 @@ def blank(user: User, rows: Rows) -> None:
 def blank_all(user: User) -> None:
     """What is kept up beside a person's turns: nothing of them is found any more, and nothing is summarised again."""
     mine = Thread.objects.filter(user=user)  # by their index
-    IndexedPassage.objects.filter(user=user, thread__in=mine).update(terms=[], length=0)
+    _take(IndexedPassage.objects.filter(user=user, thread__in=mine), length=0)
     forget_counts(user.pk)
-    ThreadSummary.objects.filter(user=user).update(text="", key_moments=[], sources=[], stale_since=None)
+    _take(ThreadSummary.objects.filter(user=user), sources=[], stale_since=None)
     ThreadSummary.objects.bulk_create(_parts_to_come(user, clock.now()))
 
 
@@ -94,14 +104,51 @@ def _parts_to_come(user: User, now: datetime) -> Iterable[ThreadSummary]:
     ]
 
 
+def _take(rows: QuerySet[Any], **also: Any) -> None:
+    """As the data map says: the rows go, or their words do. ``also`` is what changes of rows that stay."""
+    if data_map.table_of(rows.model).forgotten is Fate.GOES:
+        rows.delete()
+        return
+    _leave_kinds(rows)
+    rows.update(**data_map.blanks_of(rows.model) | also)
+
+
+def _leave_kinds(rows: QuerySet[Any]) -> None:
+    """Of columns that tell a kind beside the words, errors above all, the kind stays."""
+    for name, blank in data_map.dependent_blanks_of(rows.model).items():
+        for pk, value in list(rows.filter(**{f"{name}__isnull": False}).values_list("pk", name)):
+            rows.filter(pk=pk).update(**{name: blank(value)})
+
+
+def _threads(user: User, rows: Rows) -> None:
+    mine = Thread.objects.filter(user=user)
+    mine.filter(id__in=rows.threads).update(title=data_map.blanks_of(Thread)["title"])
+    touched = mine.filter(id__in={turn.thread for turn in rows.turns})
+    gone = Message.objects.filter(user=user, id__in=[turn.id for turn in rows.turns], client_message_id__isnull=False)
+    sent = gone.values_list("client_message_id", flat=True)
+    touched.filter(opened_by__in=list(sent)).update(opened_by=data_map.blanks_of(Thread)["opened_by"])
+    # The row of a thread has another version whenever its turns say something else.
+    touched.update(title=F("title"))
+
+
+def _requests(user: User, rows: Rows, now: datetime) -> None:
+    """What services answered to them may quote them. One that a worker has asked and that has no answer yet ends here, so
+    that none is stored any more."""
+    requests = ContextSnapshot.objects.filter(user=user, id__in=rows.requests)
+    running = requests.filter(status=ContextSnapshot.Status.PENDING)
+    running.update(status=ContextSnapshot.Status.INTERRUPTED, ended_at=now)
+    _take(requests)
+    ended = Reply.objects.filter(user=user).exclude(status=Reply.Status.RUNNING)
+    _leave_kinds(ended.filter(id__in=rows.errors))
+    _take(ended.filter(id__in=rows.replies))
+
+
 def _turns(user: User, turns: Collection[ForgottenTurn], now: datetime) -> None:
     ids = [turn.id for turn in turns]
     run(FORGET_EXCERPTS, user=user.pk, turns=ids)
     Message.objects.filter(user=user, id__in=ids).update(
+        **data_map.blanks_of(Message),
         status=Message.Status.FORGOTTEN,
-        text=FORGOTTEN,
-        content=None,
-        citations=None,
         token_count=Least(Value(TOKENS), F("token_total")),
         forgotten_at=now,
     )
@@ -114,7 +161,8 @@ def _blocks(user: User, ids: Collection[int], now: datetime) -> None:
     mine = ContextBlock.objects.filter(user=user)
     blocks = list(mine.filter(id__in=ids).defer("text"))
     for block in blocks:
-        block.sha256, block.text, block.forgotten_at = digest_once_forgotten(bytes(block.sha256)), "", now
+        block.sha256, block.forgotten_at = digest_once_forgotten(bytes(block.sha256)), now
+        block.text = data_map.blanks_of(ContextBlock)["text"]
     threads, digests = {block.thread_id for block in blocks}, {block.sha256 for block in blocks}
     mine.filter(thread__in=threads, sha256__in=digests).delete()  # forgotten once before
     mine.bulk_update(blocks, ["sha256", "text", "forgotten_at"], batch_size=500)
@@ -133,4 +181,4 @@ def _log_entries(rows: Rows) -> None:
         entries = LogEntry.objects.filter(
             content_type=ContentType.objects.get_for_model(model), object_id__in=[str(id) for id in ids]
         )
-        entries.update(object_repr=FORGOTTEN, change_message="")
+        _take(entries)

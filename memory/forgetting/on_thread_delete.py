@@ -45,14 +45,16 @@ def cleared_from(thread: Thread) -> Rows:
     texts = ContextBlock.objects.filter(user=user, thread=thread, forgotten_at=None).exclude(
         text__startswith=ITEMS_START
     )
+    own = {*Reply.objects.filter(user=user, thread=thread).values_list("id", flat=True)}
     requests = ContextSnapshot.objects.filter(user=user, thread=thread)
     if thread.cleared_at:
         requests = requests.filter(created_at__gt=thread.cleared_at)
     return replace(
         rows,
-        replies=rows.replies | {*Reply.objects.filter(user=user, thread=thread).values_list("id", flat=True)},
+        replies=rows.replies | own,
+        errors=rows.errors | own,
         blocks=rows.blocks | {*texts.values_list("id", flat=True)},
-        snapshots=rows.snapshots + requests.count(),
+        requests=rows.requests | {*requests.values_list("id", flat=True)},
         touched=rows.touched | {thread.id},
     )
 
@@ -60,11 +62,7 @@ def cleared_from(thread: Thread) -> Rows:
 def left_by_file(file: File) -> Rows:
     """Of a file that is deleted: the replies that quote it, and what was recalled of it in requests, in whichever thread."""
     threads = list(Thread.objects.filter(user=file.user_id).values_list("id", flat=True))
-    if quotations.is_searched_in(file.user_id, threads):
-        texts = quotations.texts_of_files(file.user_id, [file.id])
-        quotes = quotations.quoting(file.user_id, threads, texts)
-    else:
-        quotes = quotations.NOWHERE
+    quotes = quotations.quoting(file.user_id, threads, Message.objects.none(), [file.id])
     return _told(file.user_id, threads, rows=frozenset({file.id}), quotes=quotes)
 
 
@@ -73,7 +71,7 @@ def _elsewhere(
     *,
     memories: frozenset[uuid.UUID],
     topics: frozenset[uuid.UUID],
-    quotes: Quotations = quotations.NOWHERE,
+    quotes: Quotations,
 ) -> Rows:
     """These rows with what was made of them, of the thread's turns or of its summaries outside of it."""
     parts = frozenset(ThreadSummary.objects.filter(user=thread.user_id, thread=thread).values_list("id", flat=True))
@@ -92,14 +90,13 @@ def _told(
 ) -> Rows:
     """What was made in these threads of rows, of parts of threads and of all of a ``thread``, and the replies that quote it."""
     turns = in_order(dict.fromkeys(quotes.turns, "mention"))
-    replies = frozenset(turn.reply_id for turn in quotes.turns if turn.reply_id)
     retold = frozenset(part.id for part in parts_with(ThreadSummary.objects.filter(user=user_id), turns))
     days = list(DailySummary.objects.filter(user=user_id, parts__overlap=list(parts | retold)))
     removed = rows | parts | retold | {day.id for day in days}
     records = find_recorded(
         user_id,
         list(threads),
-        RemovedRows(turns=turns, rows=removed, replies=replies, thread=thread),
+        RemovedRows(turns=turns, rows=removed, replies=quotes.replies, thread=thread),
         Needles([]),
         quotes.blocks,
     )
@@ -108,10 +105,11 @@ def _told(
         summaries=retold,
         days=frozenset(day.id for day in days),
         beside=frozenset(_told_of_besides(user_id, days, parts | retold)),
-        replies=replies,
+        replies=quotes.replies,
+        errors=quotes.replies | records.replies,
         blocks=records.blocks,
-        snapshots=records.snapshots,
-        touched=records.threads | {turn.thread for turn in turns},
+        requests=records.requests,
+        touched=records.threads | quotes.threads | {turn.thread for turn in turns},
     )
 
 
@@ -133,11 +131,9 @@ def _told_of_besides(user_id: int, days: Iterable[DailySummary], parts: frozense
 def _quoting(thread: Thread) -> Quotations:
     """Where its turns and files are quoted in other threads of the same person."""
     others, user = _others(thread), thread.user_id
-    if not quotations.is_searched_in(user, others):
-        return quotations.NOWHERE
+    turns = Message.objects.filter(user=user, thread=thread)
     files = list(File.objects.filter(user=user, thread=thread).values_list("id", flat=True))
-    texts = quotations.texts_of_thread(thread) | quotations.texts_of_files(user, files)
-    return quotations.quoting(user, others, texts)
+    return quotations.quoting(user, others, turns, files)
 
 
 def _others(thread: Thread) -> list[uuid.UUID]:

@@ -1,9 +1,13 @@
-"""Where turns and parts of files are quoted word for word because a model searched for them. Reads only."""
+"""Where turns and files are quoted because a model searched for them: by what each reply noted that it quotes, and, of replies
+that noted nothing yet, by the words. Reads only."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Any
+
+from django.db.models import Q, QuerySet
 
 from conversations.context.search_quotes import (
     SEARCH_TOOL,
@@ -12,10 +16,11 @@ from conversations.context.search_quotes import (
     source_of,
     source_of_part,
 )
-from conversations.models import ContextBlock, FilePart, Message, Thread
+from conversations.models import ContextBlock, FilePart, Message, Quotation, Reply
 from memory.forgetting.normalization import read_json, texts_in
 from memory.forgetting.recorded_texts import RowKey
 
+AT_ONCE = 5_000
 CALLED = [{"type": "tool_use", "name": SEARCH_TOOL}]
 
 type TextsBySource = Mapping[str, Sequence[str]]
@@ -24,25 +29,70 @@ type TextsBySource = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Quotations:
-    """The turns that hold a quote in what the tool answered, and the texts of requests that do."""
+    """The turns that hold a quote in what the tool answered, and the texts of requests that do. ``replies`` were given one,
+    whether or not they have left a turn yet, ``threads`` are theirs."""
 
     turns: Sequence[Message] = ()
     blocks: Mapping[RowKey, int] = field(default_factory=dict)
+    replies: frozenset[uuid.UUID] = frozenset()
+    threads: frozenset[uuid.UUID] = frozenset()
 
 
 NOWHERE = Quotations()
 
 
-def quoting(user_id: int, threads: Collection[uuid.UUID], texts: TextsBySource) -> Quotations:
-    """Where any of the texts is quoted in these threads."""
+def quoting(
+    user_id: int, threads: Collection[uuid.UUID], said: QuerySet[Message], files: Collection[uuid.UUID]
+) -> Quotations:
+    """Where any of these turns and files is quoted in these threads, and what quotes such a quote."""
+    worded = NOWHERE
+    if _is_searched_in(user_id, threads):
+        worded = _in_words(user_id, threads, _texts_of_turns(said) | _texts_of_files(user_id, files))
+    turns = {turn.id: turn for turn in worded.turns}
+    replies = whole_answers(user_id, [turn.reply_id for turn in worded.turns if turn.reply_id])
+    fresh = {*said.values_list("id", flat=True), *files, *turns}
+    while True:
+        replies |= whole_answers(user_id, _noted(user_id, threads, fresh))
+        written = Message.objects.filter(user=user_id, reply__in=replies).exclude(id__in=turns)
+        new = {turn.id: turn for turn in written.exclude(status=Message.Status.FORGOTTEN)}
+        if not new:
+            break
+        turns |= new
+        fresh = {*new}
+    of_replies = Reply.objects.filter(user=user_id, id__in=replies).values_list("thread_id", flat=True)
+    return Quotations(
+        turns=list(turns.values()), blocks=worded.blocks, replies=replies, threads=frozenset(of_replies.distinct())
+    )
+
+
+def _noted(user_id: int, threads: Collection[uuid.UUID], sources: Iterable[uuid.UUID]) -> Iterator[uuid.UUID]:
+    """The replies that noted to quote one of the sources, of which a thread may have very many."""
+    here = Quotation.objects.filter(user=user_id, reply__thread__in=threads)
+    for some in batched(sources, AT_ONCE):
+        yield from here.filter(source__in=some).values_list("reply_id", flat=True)
+
+
+def whole_answers(user_id: int, replies: Iterable[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """The replies, with those that go on with one of them and those that one of them goes on with."""
+    whole = frozenset(replies)
+    known = -1
+    while len(whole) > known:
+        known = len(whole)
+        linked = Reply.objects.filter(Q(id__in=whole) | Q(continues__in=whole), user=user_id, continues__isnull=False)
+        whole |= {reply for link in linked.values_list("id", "continues_id") for reply in link}
+    return whole
+
+
+def _in_words(user_id: int, threads: Collection[uuid.UUID], texts: TextsBySource) -> Quotations:
+    """What quotes one of the texts word for word."""
+    if not texts:
+        return NOWHERE
     turns = Message.objects.filter(user=user_id, thread__in=threads, content__contains=CALLED).exclude(
         status=Message.Status.FORGOTTEN
     )
     blocks = ContextBlock.objects.filter(
         user=user_id, thread__in=threads, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"'
     )
-    if not texts:
-        return NOWHERE
     return Quotations(
         turns=[turn for turn in turns.iterator() if _quotes(turn.content, texts)],
         blocks={
@@ -53,7 +103,7 @@ def quoting(user_id: int, threads: Collection[uuid.UUID], texts: TextsBySource) 
     )
 
 
-def is_searched_in(user_id: int, threads: Collection[uuid.UUID]) -> bool:
+def _is_searched_in(user_id: int, threads: Collection[uuid.UUID]) -> bool:
     """Whether a model searched in any of these threads: else nothing is quoted there."""
     turns = Message.objects.filter(user=user_id, thread__in=threads, content__contains=CALLED)
     blocks = ContextBlock.objects.filter(
@@ -62,16 +112,15 @@ def is_searched_in(user_id: int, threads: Collection[uuid.UUID]) -> bool:
     return turns.exclude(status=Message.Status.FORGOTTEN).exists() or blocks.exists()
 
 
-def texts_of_thread(thread: Thread) -> dict[str, list[str]]:
-    """Of its turns."""
+def _texts_of_turns(turns: QuerySet[Message]) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = {}
-    turns = Message.objects.filter(user=thread.user_id, thread=thread).exclude(status=Message.Status.FORGOTTEN)
-    for at, role, text in turns.values_list("created_at", "role", "text").iterator():
+    said = turns.exclude(status=Message.Status.FORGOTTEN).values_list("created_at", "role", "text")
+    for at, role, text in said.iterator():
         texts.setdefault(source_of(at, role), []).append(text)
     return texts
 
 
-def texts_of_files(user_id: int, files: Collection[uuid.UUID]) -> dict[str, list[str]]:
+def _texts_of_files(user_id: int, files: Collection[uuid.UUID]) -> dict[str, list[str]]:
     """Of all their parts, each on one line as it is quoted."""
     texts: dict[str, list[str]] = {}
     parts = FilePart.objects.filter(user=user_id, file__user=user_id, file__in=files)

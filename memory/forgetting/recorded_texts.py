@@ -26,7 +26,7 @@ ITEMS_START = '[{"kind":'
 
 # Of what was recalled only as much comes as tells its source.
 SNAPSHOTS = """
-SELECT thread_id, message_id, reply_id, sections, additions, runs, items,
+SELECT id, thread_id, message_id, reply_id, sections, additions, runs, items,
        (
            SELECT jsonb_agg(DISTINCT CASE
                WHEN item ? 'score' THEN jsonb_build_object('kind', item -> 'kind', 'score', 0)
@@ -59,18 +59,21 @@ class RemovedRows:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedTexts:
-    """The blocks that go, the threads that they lie in, and how many requests can't be rebuilt any more."""
+    """The blocks that go, the threads that they lie in, and the requests that can't be rebuilt any more, with their replies."""
 
     blocks: frozenset[int] = frozenset()
     threads: frozenset[uuid.UUID] = frozenset()
-    snapshots: int = 0
+    requests: frozenset[uuid.UUID] = frozenset()
+    replies: frozenset[uuid.UUID] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordedRequest:
     """A snapshot, and what it sent: turns that go, texts that go with what they were made of."""
 
+    id: uuid.UUID
     thread: uuid.UUID
+    reply: uuid.UUID | None
     noted: str
     goes: frozenset[str] = frozenset()
     sent_a_turn: bool = False
@@ -91,12 +94,14 @@ def find_recorded(
     digests: dict[uuid.UUID, list[str]] = {}
     for thread, digest in blocks:
         digests.setdefault(thread, []).append(snapshot_codec.short(digest))
+    given = [
+        one for one in requests if one.sent_a_turn or any(digest in one.noted for digest in digests.get(one.thread, ()))
+    ]
     return RecordedTexts(
         blocks=frozenset(blocks.values()),
         threads=frozenset(thread for thread, _ in blocks) | {one.thread for one in requests if one.sent_a_turn},
-        snapshots=sum(
-            one.sent_a_turn or any(digest in one.noted for digest in digests.get(one.thread, ())) for one in requests
-        ),
+        requests=frozenset(one.id for one in given),
+        replies=frozenset(one.reply for one in given if one.reply),
     )
 
 
@@ -115,7 +120,7 @@ def _requests(user_id: int, threads: Sequence[uuid.UUID], removed: RemovedRows) 
     }
     with connection.cursor() as cursor:
         cursor.execute(SNAPSHOTS, values)
-        for thread, message, reply, sections, additions, runs, items, recalled in cursor:
+        for id, thread, message, reply, sections, additions, runs, items, recalled in cursor:
             places = positions.get(thread, ())
             sent = [run for run in snapshot_codec.unpack_runs(runs) if run.included] if places else []
             mine = [at for at in places if any(run.first <= at <= run.last for run in sent)]
@@ -125,7 +130,9 @@ def _requests(user_id: int, threads: Sequence[uuid.UUID], removed: RemovedRows) 
             names |= {ROUND} if reply in removed.replies else set()
             parts = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
             yield RecordedRequest(
+                id=id,
                 thread=thread,
+                reply=reply,
                 noted=f"{sections};{additions};{runs}",
                 goes=frozenset(
                     [part.sha256 for part in parts if part.name in names]

@@ -54,8 +54,9 @@ class Clearing:
 class Rows:
     """What goes, by the ids of rows: memories, topics, days and files are deleted, all others blanked.
 
-    ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those whose events go; ``files``
-    those that the turns brought.
+    ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those that wrote or answered
+    something of it or quote it. ``requests`` were given something of it, ``errors`` are their replies: of how these ended
+    nothing is told but the kind. ``files`` are those that the turns brought.
     """
 
     memories: frozenset[uuid.UUID] = frozenset()
@@ -68,9 +69,10 @@ class Rows:
     artifacts: frozenset[uuid.UUID] = frozenset()
     versions: frozenset[int] = frozenset()
     replies: frozenset[uuid.UUID] = frozenset()
+    requests: frozenset[uuid.UUID] = frozenset()
+    errors: frozenset[uuid.UUID] = frozenset()
     files: frozenset[uuid.UUID] = frozenset()
     blocks: frozenset[int] = frozenset()
-    snapshots: int = 0
     touched: frozenset[uuid.UUID] = frozenset()
 
     def summary(self) -> Forgetting:
@@ -81,5 +83,5 @@ class Rows:
             topics=len(self.topics),
             titles=len(self.threads),
             summaries=len(self.summaries) + len(self.days),
-            snapshots=self.snapshots,
+            snapshots=len(self.requests),
         )

@@ -71,7 +71,7 @@ def find(user: User, target: ForgetTarget) -> Rows:
         {memory.id: frozenset({str(memory.id)}) for memory in memories} | {memory.id: hints.keys for memory in telling},
         _told_by(turns, [*memories, *telling], hints),
     )
-    files, quotes = _files(user, [*turns, *exposure.turns])
+    files, quotes = _quoted(user, [*turns, *exposure.turns])
     mentions: dict[Message, Why] = dict.fromkeys([*quotes.turns, *exposure.turns], "mention")
     results = in_order(mentions | turns)
     rows = _rest(user, target, results, needles)
@@ -81,19 +81,18 @@ def find(user: User, target: ForgetTarget) -> Rows:
         threads=rows.threads | exposure.threads,
         artifacts=rows.artifacts | exposure.artifacts,
         versions=rows.versions | exposure.versions,
-        replies=_replies(user, results, copies, hints, exposure.replies),
+        replies=_replies(user, results, copies, hints, exposure.replies) | quotes.replies,
         files=files,
     )
-    return _with_records(user, rows, copies, {**exposure.blocks, **quotes.blocks}, everything=target.everything)
+    return _with_records(user, rows, copies, quotes, exposure.blocks, everything=target.everything)
 
 
-def _files(user: User, turns: Iterable[Message]) -> tuple[frozenset[uuid.UUID], Quotations]:
-    """The files that the turns brought, and where these are quoted."""
+def _quoted(user: User, turns: Sequence[Message]) -> tuple[frozenset[uuid.UUID], Quotations]:
+    """The files that the turns brought, and where the turns and these are quoted."""
     files = frozenset(uuid.UUID(file) for turn in turns for file in named_files(turn.content or ()))
-    threads = list(Thread.objects.filter(user=user).values_list("id", flat=True)) if files else []
-    if not quotations.is_searched_in(user.pk, threads):
-        return files, quotations.NOWHERE
-    return files, quotations.quoting(user.pk, threads, quotations.texts_of_files(user.pk, files))
+    threads = list(Thread.objects.filter(user=user).values_list("id", flat=True))
+    said = Message.objects.filter(user=user, id__in=[turn.id for turn in turns])
+    return files, quotations.quoting(user.pk, threads, said, files)
 
 
 def _memories(user: User, target: ForgetTarget) -> list[Memory]:
@@ -227,22 +226,27 @@ def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: boo
 
 
 def _with_records(
-    user: User, rows: Rows, needles: Needles, marked_blocks: Mapping[RowKey, int], *, everything: bool
+    user: User, rows: Rows, needles: Needles, quotes: Quotations, exposed: Mapping[RowKey, int], *, everything: bool
 ) -> Rows:
     """With the blocks of snapshots that go, and the threads that all of it lies in."""
     removed = RemovedRows(
         turns=rows.turns,
         rows=rows.memories | rows.topics | rows.summaries | rows.days | rows.files,
-        replies=_answered(user, rows.turns),
+        replies=_answered(user, rows.turns) | quotes.replies,
         everything=everything,
     )
-    results = find_recorded(
-        user.pk, list(Thread.objects.filter(user=user).values_list("id", flat=True)), removed, needles, marked_blocks
-    )
+    threads = list(Thread.objects.filter(user=user).values_list("id", flat=True))
+    results = find_recorded(user.pk, threads, removed, needles, {**exposed, **quotes.blocks})
     versions = ArtifactVersion.objects.filter(user=user, id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(user=user, id__in=rows.artifacts).values_list("thread_id", flat=True)
     touched = {turn.thread for turn in rows.turns} | rows.threads | results.threads | {*versions} | {*artifacts}
-    return replace(rows, blocks=results.blocks, snapshots=results.snapshots, touched=frozenset(touched))
+    return replace(
+        rows,
+        blocks=results.blocks,
+        requests=results.requests,
+        errors=results.replies | rows.replies,
+        touched=frozenset(touched),
+    )
 
 
 def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
@@ -281,12 +285,8 @@ def resting_on(user_id: int, rows: Iterable[Any], ids: Collection[uuid.UUID]) ->
 def _with_whole_answers(user: User, turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
     """The turns, and those that begin with one of them or that one of them begins with: an answer that was gone on with."""
     mine = Message.objects.filter(user=user)
-    wrote = set(mine.filter(id__in=turns, reply__isnull=False).values_list("reply_id", flat=True))
-    known = -1
-    while len(wrote) > known:
-        known = len(wrote)
-        linked = Reply.objects.filter(Q(id__in=wrote) | Q(continues__in=wrote), user=user, continues__isnull=False)
-        wrote |= {reply for link in linked.values_list("id", "continues_id") for reply in link}
+    written = mine.filter(id__in=turns, reply__isnull=False).values_list("reply_id", flat=True)
+    wrote = quotations.whole_answers(user.pk, written) if turns else frozenset()
     if not wrote:
         return frozenset(turns)
     return frozenset(turns) | frozenset(mine.filter(reply__in=wrote).values_list("id", flat=True))

@@ -53,8 +53,6 @@ class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
 
 
 class SummaryAdmin[M: (ThreadSummary, DailySummary)](RememberedAdmin[M]):
-    content_fields = ["text", "key_moments"]
-
     summary = content_column("summary", "text")
     moments = content_column("key moments", "key_moments", "\n".join)
 
@@ -66,7 +64,6 @@ class InThreadAdmin[M: (ThreadSummary, Topic)](SourcedAdmin[M]):
 
 @admin.register(Memory)
 class MemoryAdmin(SourcedAdmin[Memory]):
-    content_fields = ["content", "tags"]
     list_display = ["created", "owner", "origin", "state", "first_sources"]
     list_filter = ["origin", ("ended_at", admin.EmptyFieldListFilter), "created_at"]
     search_fields = ["id__exact", "user__username"]
@@ -160,7 +157,6 @@ class DailySummaryAdmin(SummaryAdmin[DailySummary]):
 
 @admin.register(Topic)
 class TopicAdmin(InThreadAdmin[Topic]):
-    content_fields = ["title"]
     list_display = ["opened", "owner", "thread_link", "state", "first_sources"]
     list_filter = [("resolved_at", admin.EmptyFieldListFilter), "opened_at"]
     search_fields = ["id__exact", "thread__id__exact", "user__username"]

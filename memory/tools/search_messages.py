@@ -26,7 +26,11 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
         )
     passages = [*map(passage_of_turn, turns), *map(passage_of_file, parts)]
-    return ToolResult(text=joined(passages), summary=f"Searched the conversations: {len(passages)} found")
+    return ToolResult(
+        text=joined(passages),
+        summary=f"Searched the conversations: {len(passages)} found",
+        quoted={*(turn.id for turn in turns), *(part.file for part in parts)},
+    )
 
 
 def search_turns(call: ToolContext, query: str) -> list[Candidate]:

@@ -1,0 +1,425 @@
+"""What every table, folder and Redis key holds of a person's words, and what becomes of it: the data map.
+
+Each column of text, JSON, arrays or bytes stands here once, those of Django and of libraries too; one that is missing fails a
+test, which asks the models and the database itself. Forgetting, clearing, deleting, the masks of staff's pages and the tests of
+all of these and of the export read this table, so that a column which is declared is taken care of.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Model
+
+FORGOTTEN = "[forgotten]"
+"""What stands for a text that was forgotten where something has to."""
+
+
+class Holds(StrEnum):
+    WORDS = "what a person wrote, uploaded or named, or what a model, a tool or a service answered"
+    DERIVED = "made of such words"
+    ACCOUNT = "who a person is and what they called their own keys: goes with the account"
+    STAFF = "written by staff or shipped"
+    NEVER = "no words of anybody's: ids, names of models, states, figures, digests, secrets"
+
+
+class Fate(StrEnum):
+    """What becomes of a row when what it holds is forgotten, or its thread cleared."""
+
+    GOES = "the row goes"
+    BLANKED = "the row stays, its words are blanked"
+    STAYS = "the row stays as it is"
+
+
+class Keep:
+    """Of a column whose row goes, so that nothing stands in its place."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """``blank`` is what stands in place of the words where the row stays: a value, or a function of the value. ``exported`` is
+    where a person's document tells it; ``not_exported`` why it does not. ``of`` are the columns that it is made of. Of a column
+    that is ``listed`` the lists of staff show a part that is no word: the code of an error."""
+
+    holds: Holds
+    blank: Any = Keep
+    of: str = ""
+    exported: str = ""
+    not_exported: str = ""
+    listed: bool = False
+
+    @property
+    def has_words(self) -> bool:
+        return self.holds in (Holds.WORDS, Holds.DERIVED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """``goes_with`` names the row by which this one goes, by cascade, up to the account. ``forgotten`` and ``cleared`` say what
+    becomes of it; where it ``stays``, why. ``retained`` is the kind of `conversations.upkeep.retention` that limits its time;
+    empty: it goes with what it belongs to. ``never`` lists the columns without words."""
+
+    goes_with: str = ""
+    forgotten: Fate = Fate.STAYS
+    cleared: Fate = Fate.STAYS
+    stays: str = ""
+    retained: str = ""
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    never: str = ""
+    staff: str = ""
+
+    @property
+    def has_words(self) -> bool:
+        return any(column.has_words for column in self.columns.values())
+
+
+def words(exported: str = "", *, but: str = "", blank: Any = Keep) -> Column:
+    return Column(holds=Holds.WORDS, exported=exported, not_exported=but, blank=blank)
+
+
+def derived(of: str, exported: str = "", *, but: str = "", blank: Any = Keep, listed: bool = False) -> Column:
+    return Column(holds=Holds.DERIVED, of=of, exported=exported, not_exported=but, blank=blank, listed=listed)
+
+
+def account(*, but: str = "the account page tells it") -> Column:
+    return Column(holds=Holds.ACCOUNT, not_exported=but)
+
+
+def kind_of_error(error: Any) -> Any:
+    """An error object without what it says: services quote requests in theirs."""
+    if not isinstance(error, dict):
+        return None
+    details = error.get("details")
+    known = {name: details[name] for name in PLAIN_DETAILS if name in details} if isinstance(details, dict) else {}
+    return {"type": error.get("type"), "code": error.get("code"), "message": FORGOTTEN, "details": known}
+
+
+def kinds_of_problems(problems: Any) -> Any:
+    """Sources that failed, without what their errors say."""
+    return [problem | {"message": FORGOTTEN} for problem in problems or ()] or None
+
+
+PLAIN_DETAILS = ("retryable", "retry_after", "category", "kind", "rule")
+"""Details of an error that Openbook itself sets, from a list of its own."""
+GOES, BLANKED, STAYS = Fate.GOES, Fate.BLANKED, Fate.STAYS
+BOOK = "the book is read by the API, request by request"
+REMADE = "made again of what is exported"
+FILE = "its file comes along"
+TURN_TEXT = "conversations.Message.text"
+
+TABLES: dict[str, Table] = {
+    # Conversations
+    "conversations.Thread": Table(
+        goes_with="user",
+        forgotten=BLANKED,
+        cleared=BLANKED,
+        retained="threads",
+        columns={
+            "title": words("threads.title", blank=FORGOTTEN),
+            "opened_by": words(but="the client's own id", blank=None),
+        },
+        never="model",
+    ),
+    "conversations.Message": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        cleared=GOES,
+        columns={
+            "text": words("threads.messages.content", blank=FORGOTTEN),
+            "content": words("threads.messages.content", blank=None),
+            "citations": derived(TURN_TEXT, "threads.messages.citations", blank=None),
+            "client_message_id": words(but="the client's own id", blank=None),
+        },
+        never="role status",
+    ),
+    "conversations.Reply": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        cleared=BLANKED,
+        columns={
+            "error": derived("the request of its model", but=BOOK, blank=kind_of_error, listed=True),
+            "client_id": words(but="the client's own id", blank=None),
+            "request_id": words(but="the client's own id", blank=None),
+        },
+        never="preset model status owner stop_reason usage",
+    ),
+    "conversations.ReplyEvent": Table(
+        goes_with="reply",
+        forgotten=GOES,
+        cleared=GOES,
+        retained="events",
+        columns={"data": derived("what its reply says and does", but="its turn tells the same")},
+        never="type",
+    ),
+    "conversations.Quotation": Table(
+        goes_with="reply", stays="it holds ids alone, by which quotations are found and forgotten"
+    ),
+    "conversations.ContextBlock": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        cleared=BLANKED,
+        retained="snapshots",
+        columns={"text": derived("turns, rows and files that a request is made of", but=BOOK, blank="")},
+        never="sha256",
+    ),
+    "conversations.ContextSnapshot": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        cleared=BLANKED,
+        retained="snapshots",
+        columns={
+            "error": derived("its own request", but=BOOK, blank=kind_of_error, listed=True),
+            "problems": derived("what services say of its request", but=BOOK, blank=kinds_of_problems, listed=True),
+            "stop_details": derived("its own request", but=BOOK, blank=None, listed=True),
+            "diagnostics": derived("its own request", but=BOOK, blank=None, listed=True),
+        },
+        never=(
+            "purpose provider model thinking fallback_for fallback_cause digest budget_origin files counts sections runs "
+            "additions cache timings_ms items rewriting recalled status stop_reason provider_request_id "
+            "provider_message_id usage"
+        ),
+    ),
+    "conversations.TokenCount": Table(goes_with="thread", forgotten=GOES, cleared=GOES, never="provider model"),
+    # Files
+    "conversations.File": Table(
+        goes_with="user",
+        forgotten=GOES,
+        cleared=GOES,
+        retained="files",
+        columns={
+            "name": words("threads.files.name"),
+            "title": words(but=FILE),
+            "error": derived("conversations.File.name and its bytes", but=FILE, listed=True),
+        },
+        never="kind media_type sha256 place thumbnail state",
+    ),
+    "conversations.FilePart": Table(
+        goes_with="file",
+        forgotten=GOES,
+        cleared=GOES,
+        columns={
+            "text": words(but=FILE),
+            "label": words(but=FILE),
+            "heading": words(but=FILE),
+            "terms": derived("conversations.FilePart.text", but=FILE),
+        },
+        never="picture",
+    ),
+    "conversations.TurnFile": Table(goes_with="file", forgotten=GOES, cleared=GOES, never="numbers"),
+    "conversations.BytesToRemove": Table(never="place"),
+    # Artifacts
+    "artifacts.Artifact": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        stays="what was made beside a thread is the person's own, and stays when the thread is cleared",
+        columns={"title": words("threads.artifacts.title", blank=FORGOTTEN)},
+        never="kind language preset",
+    ),
+    "artifacts.ArtifactVersion": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        stays="as its artifact",
+        columns={"content": words("threads.artifacts.content", blank=FORGOTTEN)},
+        never="origin",
+    ),
+    # Memory
+    "memory.Memory": Table(
+        goes_with="user",
+        forgotten=GOES,
+        stays="a note rests on turns, and goes with the last of them",
+        columns={
+            "content": words("memories.content"),
+            "tags": words("memories.tags"),
+            "confined_to": derived("memory.Memory.tags", but=REMADE),
+        },
+        never="origin sources",
+    ),
+    "memory.Topic": Table(
+        goes_with="user",
+        forgotten=GOES,
+        stays="a topic rests on turns, and goes with the last of them",
+        columns={"title": words("topics.title")},
+        never="sources",
+    ),
+    "memory.ThreadSummary": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        cleared=GOES,
+        columns={
+            "text": derived(TURN_TEXT, "threads.summaries.text", blank=""),
+            "key_moments": derived(TURN_TEXT, "threads.summaries.key_moments", blank=list),
+        },
+        never="sources made_by",
+    ),
+    "memory.DailySummary": Table(
+        goes_with="user",
+        forgotten=GOES,
+        stays="a day goes with any part of a thread that it tells of",
+        columns={
+            "text": derived("memory.ThreadSummary.text", but=REMADE),
+            "key_moments": derived("memory.ThreadSummary.key_moments", but=REMADE),
+        },
+        never="parts",
+    ),
+    "memory.IndexedPassage": Table(
+        goes_with="thread",
+        forgotten=BLANKED,
+        cleared=GOES,
+        columns={"terms": derived(TURN_TEXT, but=REMADE, blank=list)},
+    ),
+    "memory.Vocabulary": Table(
+        goes_with="user",
+        stays="it counts how common words are, by numbers, and is counted anew",
+        never="common shares names",
+    ),
+    "memory.Preferences": Table(goes_with="user", never="time_zone"),
+    "memory.Consolidation": Table(goes_with="user", never="error"),
+    "memory.MirroredMemory": Table(),
+    # Accounts
+    "auth.User": Table(
+        columns={name: account() for name in ("username", "first_name", "last_name", "email")}, never="password"
+    ),
+    "account.EmailAddress": Table(goes_with="user", columns={"email": account()}),
+    "account.EmailConfirmation": Table(goes_with="email_address", never="key"),
+    "usersessions.UserSession": Table(
+        goes_with="user",
+        retained="sign_ins",
+        columns={name: account() for name in ("user_agent", "data", "ip")},
+        never="session_key",
+    ),
+    "sessions.Session": Table(
+        retained="sign_ins",
+        columns={"session_data": account(but="sealed state of a browser; ended with the account")},
+        never="session_key",
+    ),
+    "conversations.ApiToken": Table(goes_with="user", columns={"name": account()}, never="digest scopes"),
+    "conversations.UserLimits": Table(goes_with="user"),
+    "conversations.Allowance": Table(goes_with="user"),
+    "conversations.AccountDeletion": Table(goes_with="user"),
+    # Staff, and the installation
+    "admin.LogEntry": Table(
+        goes_with="user",
+        forgotten=BLANKED,
+        stays="it says what staff did; what a row was called is blanked with the row",
+        columns={
+            "object_repr": derived("the row that staff changed", but="a record of staff's", blank=FORGOTTEN),
+            "change_message": derived("the row that staff changed", but="a record of staff's", blank=""),
+        },
+        never="object_id",
+    ),
+    "conversations.ContentAccess": Table(
+        retained="accesses",
+        staff="staff_name reason",
+        never="action what object_id request_id",
+    ),
+    "django_tasks_database.DBTaskResult": Table(
+        retained="tasks",
+        columns={"args_kwargs": account(but="ids, and the address that a link is mailed to")},
+        never="status task_path worker_ids queue_name backend_name return_value exception_class_path traceback",
+    ),
+    "conversations.Assistant": Table(
+        staff="slug name description system_prompt",
+        never="provider model effort show_thinking fallback_model tools rewriting rewriting_model",
+    ),
+    "conversations.Fallback": Table(never="provider model"),
+    "conversations.Assistant_offered_models": Table(),
+    "conversations.Model": Table(
+        staff="label system_prompt",
+        never="provider name thinking thinking_off efforts default_effort small_model",
+    ),
+    "conversations.ModelPrice": Table(),
+    "conversations.TokenFactor": Table(never="provider model"),
+    "conversations.Connection": Table(
+        staff="slug label base_url server region proxy test_result", never="kind secrets"
+    ),
+    "conversations.RequestHour": Table(never="provider model figures"),
+    "conversations.Lease": Table(never="name"),
+    "conversations.MaintenanceRun": Table(never="kind details"),
+    "conversations.GivenRight": Table(),
+    "artifacts.Preset": Table(staff="slug name description prompt language", never="kind"),
+    "artifacts.Preset_assistants": Table(),
+    "auth.Group": Table(staff="name"),
+    "auth.Permission": Table(never="name codename"),
+    "auth.Group_permissions": Table(),
+    "auth.User_groups": Table(),
+    "auth.User_user_permissions": Table(),
+    "contenttypes.ContentType": Table(never="app_label model"),
+}
+"""By the label of the model."""
+
+UNMODELLED = {"django_migrations": "app name"}
+"""Tables of the database that have no model: their columns without words."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Store:
+    """Bytes outside of PostgreSQL. ``place`` is a pattern of its keys or of paths below its setting."""
+
+    setting: str
+    place: str
+    holds: Holds
+    goes: str
+
+
+STORES = {
+    "files": Store(
+        setting="OPENBOOK_FILES_DIR",
+        place=r"kept/.*",
+        holds=Holds.WORDS,
+        goes="within seconds of the row that names them, by a worker (BytesToRemove)",
+    ),
+    "scratch": Store(
+        setting="OPENBOOK_FILES_DIR",
+        place=r"scratch(/.*)?",
+        holds=Holds.WORDS,
+        goes="when the file is read; what a killed process left after an hour",
+    ),
+    "erasures": Store(
+        setting="OPENBOOK_ERASURE_LEDGER",
+        place=r"salt|[^/]+\.jsonl",
+        holds=Holds.NEVER,
+        goes="never: salted digests of ids, to forget again after a restore",
+    ),
+    "counts": Store(
+        setting="REDIS_URL",
+        place=r"(:1:)?(requests|messages|sign-in|mail)[.\w-]*",
+        holds=Holds.NEVER,
+        goes="with its minute or hour",
+    ),
+    "rings": Store(setting="REDIS_URL", place=r"(thread|reply|owner)\.[\w.-]*", holds=Holds.NEVER, goes="at once"),
+}
+
+
+def table_of(model: type[Model] | Model) -> Table:
+    return TABLES[model._meta.label]
+
+
+def blanks_of(model: type[Model]) -> dict[str, Any]:
+    """What stands in the columns of a row that is blanked, but for those where it depends on what stood there."""
+    columns = table_of(model).columns
+    plain = {name: column.blank for name, column in columns.items() if column.blank is not Keep}
+    return {name: blank() if blank is list else blank for name, blank in plain.items() if not _depends(blank)}
+
+
+def dependent_blanks_of(model: type[Model]) -> dict[str, Callable[[Any], Any]]:
+    """Functions of what stood there, by column."""
+    return {name: column.blank for name, column in table_of(model).columns.items() if _depends(column.blank)}
+
+
+def content_columns(model: type[Model]) -> list[str]:
+    """Those that staff may see once they state a reason, and that no list of theirs reads."""
+    return [name for name, column in table_of(model).columns.items() if column.has_words and not column.listed]
+
+
+def emptied_with_a_thread() -> Iterator[type[Model]]:
+    """The tables whose rows of a thread all go when it is cleared."""
+    for label, table in TABLES.items():
+        model = apps.get_model(label)
+        if table.cleared is GOES and any(column.name == "thread" for column in model._meta.concrete_fields):
+            yield model
+
+
+def _depends(blank: Any) -> bool:
+    return callable(blank) and blank is not Keep and blank is not list
