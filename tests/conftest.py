@@ -35,6 +35,7 @@ from conversations.runtime import clock, db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
+from tests.bytes_server import bytes_server
 from tests.chat_server import ChatServer, chat_server
 from tests.cloud_servers import (
     ACCESS_KEY,
@@ -55,7 +56,7 @@ from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
 from tests.services import administration
 
-__all__ = ["chat_server", "local_model", "local_model_folder", "model_server"]
+__all__ = ["bytes_server", "chat_server", "local_model", "local_model_folder", "model_server"]
 
 # How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so
 # that it fails for what was changed; the long run, or a seed, tries others.
@@ -198,7 +199,7 @@ def _uncounted() -> None:
 def _closed_circuits() -> None:
     """A service that fails in one test is asked again in the next."""
     for breaker in list(circuit_breaker.BREAKERS):
-        breaker.circuit = circuit_breaker.Circuit()
+        breaker.circuits = {}
 
 
 @pytest.fixture(autouse=True)

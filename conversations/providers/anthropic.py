@@ -1,31 +1,32 @@
 """Claude over the Messages API, by the official SDK."""
 
-import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, suppress
-from dataclasses import replace
+from contextlib import aclosing
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import anthropic
+import httpx2
 from anthropic import AsyncAnthropic, AsyncAnthropicBedrock, AsyncAnthropicVertex, AsyncStream, Timeout
 
 from conversations.models.connections import Kind
 from conversations.providers import model_catalog
-from conversations.providers.base import Payload, ProviderError, ProviderEvent, TokenCounter, UsageSoFar
+from conversations.providers.base import Payload, ProviderError, TokenCounter
 from conversations.providers.cited_documents import documents_of
 from conversations.providers.claude import default_model
 from conversations.providers.deadline import Deadline
 from conversations.providers.endpoints import Endpoint, EndpointReader, anthropic_from_settings
 from conversations.providers.errors import code_for_status, code_for_type, provider_error
+from conversations.providers.event_stream import StreamEvent, events_in
 from conversations.providers.http_client import connection_code, open_http_client
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, requested_wait
-from conversations.providers.message_stream import MessageAccumulator, Progress, ToolCalls, called_ids
+from conversations.providers.message_stream import Heard, MessageAccumulator, ToolCalls, called_ids
 from conversations.providers.model_catalog import LARGE, Sizes
+from conversations.providers.stream_reading import read_stream
 
-DRAIN_SECONDS = 0.5
-
+OWN_HOST = ".anthropic.com"
 FAILURES = (anthropic.AnthropicError, *HTTP_FAILURES)
 """All that a call can raise; the SDK wraps some of it only."""
 log = logging.getLogger("openbook.providers")
@@ -67,41 +68,29 @@ class AnthropicProvider(HttpProvider[Client]):
         row = model_catalog.find(Kind.ANTHROPIC, model)
         return Sizes.of(row.context_window, "known", row.max_output) if row else LARGE
 
-    async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+    async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[Heard]:
         client = await self._client(endpoint)
         stream = cast("AsyncStream[Any]", await deadline.wait(client.messages.create(**payload)))
-        async with stream:
-            reading = MessageAccumulator(
-                calls=ToolCalls(called_ids(payload["messages"])), documents=documents_of(payload["messages"])
-            )
-            request_id = stream.response.headers.get(self.request_id_header, "")
-            # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
-            raw_events = cast(
-                "AsyncGenerator[Any]", client._make_sse_decoder().aiter_bytes(stream.response.aiter_bytes())
-            )
-            async with aclosing(raw_events) as events:
-                while not reading.complete:
-                    event = await deadline.wait(anext(events, None))
-                    if event is None:
-                        break
-                    deadline.lives()
-                    for heard in reading.take(event.json() if event.data else {}):
-                        deadline.hears(heard)
-                        match heard:
-                            case UsageSoFar():
-                                yield replace(heard, request_id=request_id)
-                            case Progress():
-                                pass
-                            case _:
-                                yield heard
-                # Read to the end, so that the connection can be used again. The reply is complete either way.
-                with suppress(TimeoutError, *FAILURES):
-                    async with asyncio.timeout(DRAIN_SECONDS):
-                        async for _ in events:
-                            pass
-            if reading.untrue_citations:
-                log.warning("citations that are not true", extra={"count": reading.untrue_citations})
-            yield reading.finished(request_id)
+        reading = MessageAccumulator(
+            calls=ToolCalls(called_ids(payload["messages"])), documents=documents_of(payload["messages"])
+        )
+        request_id = stream.response.headers.get(self.request_id_header, "")
+        # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
+        async with stream, aclosing(self._events(client, stream.response)) as events:
+            told = read_stream(events, reading, deadline, request_id, self.failures)
+            async with aclosing(told):
+                async for heard in told:
+                    yield heard
+        if reading.untrue_citations:
+            log.warning("citations that are not true", extra={"count": reading.untrue_citations})
+
+    def _events(self, client: Client, response: httpx2.Response) -> AsyncGenerator[StreamEvent]:
+        return events_in(response)
+
+    def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
+        """The service itself streams them, servers that are compatible with it may not."""
+        host = urlsplit(endpoint.base_url).hostname or ""
+        return bool(host) and not f".{host}".endswith(OWN_HOST)
 
     def _open_client(self, endpoint: Endpoint) -> Client:
         return with_own_headers(AsyncAnthropic(api_key=endpoint.key, **client_values(endpoint)), endpoint)

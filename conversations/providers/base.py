@@ -312,8 +312,9 @@ class Provider(ABC):
         """What keeps it from answering, as far as that can be told without asking it."""
         return None
 
-    def wait(self) -> float:
-        """The seconds for which this process does not ask it, as it did not answer the last times; 0 where it is asked."""
+    def wait(self, model: str = "") -> float:
+        """The seconds for which this process does not ask it for a model, or for any of them, as it did not answer the last
+        times; 0 where it is asked."""
         return 0.0
 
     def program(self) -> Mapping[str, object] | None:

@@ -1,6 +1,5 @@
 """The chunks of one stream of Chat Completions, whoever brings them: pure."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,222 +15,211 @@ from conversations.providers.base import (
     Usage,
     UsageSoFar,
 )
-from conversations.providers.errors import StreamError, code_for_status
-from conversations.providers.inline_thoughts import InlineThoughts, Piece
-from conversations.providers.message_stream import LONGEST_DETAILS, MESSAGE_ID_CHARS, ToolCalls, parsed
+from conversations.providers.chat_calls import PiecedCalls, calls_in
+from conversations.providers.chat_errors import error_in, nested, number, refusal_details, stream_error, text_in
+from conversations.providers.errors import StreamError
+from conversations.providers.event_stream import StreamEvent
+from conversations.providers.harmony import Piece
+from conversations.providers.inline_thoughts import InlineThoughts
+from conversations.providers.message_stream import LONGEST_DETAILS, MESSAGE_ID_CHARS
+from conversations.providers.repeats import RepeatFilter
 from conversations.runtime.text import clean, paired
-from conversations.runtime.word_tables import pattern, read_tables
+from conversations.runtime.word_tables import read_tables
 
 TABLES = read_tables(__file__)
 REASONS: Mapping[str, str] = TABLES["reasons"]
+UNFINISHED = frozenset(TABLES["unfinished"]["words"])
 FAILURES: Mapping[str, str] = TABLES["failures"]
-CODES: Mapping[str, str] = TABLES["codes"]
-STATUSES: Mapping[int, str] = {int(status): code for status, code in TABLES["statuses"].items()}
 THOUGHT_TAGS: Mapping[str, str] = TABLES["thought_tags"]
-MESSAGES = {code: pattern(text) for code, text in TABLES["messages"].items()}
 
-THOUGHTS = ("reasoning_content", "reasoning")
+THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_content")
 """The fields of a delta that may hold what the model thinks; while a server renames one it sends both."""
+THOUGHT_PARTS = frozenset({"thinking", "reasoning"})
 NO_REASON = "unknown"
 """Where a server ends its stream without a word on why the model stopped."""
-DONE = "[DONE]"
-LONGEST_LINE = 16 * 1024 * 1024
-
-
-class EventReader:
-    """The data of Server-Sent Events out of bytes as they come. A comment is told as ``None``: it is a sign of life."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-        self._data: list[str] = []
-
-    def feed(self, received: bytes) -> Iterator[str | None]:
-        """Raises ``ValueError`` for what is no UTF-8, and where a line has no end."""
-        whole, end, self._rest = (self._rest + received).rpartition(b"\n")
-        if len(self._rest) > LONGEST_LINE:
-            raise ValueError("a line without end")
-        for line in whole.split(b"\n") if end else ():
-            yield from self._line(line.removesuffix(b"\r").decode())
-
-    def end(self) -> Iterator[str | None]:
-        """What came last, where the server left out the empty line after it."""
-        yield from self._line(self._rest.removesuffix(b"\r").decode())
-        yield from self._line("")
-
-    def _line(self, line: str) -> Iterator[str | None]:
-        name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if not line and self._data:
-            yield "\n".join(self._data) or None
-            self._data = []
-        elif line and not name:
-            yield None
-        elif name == "data":
-            self._data.append(value)
-        elif name == "error":  # how earlier llama.cpp tells an error
-            yield f'{{"error": {value}}}'
-
-
-class PiecedCalls:
-    """The calls of one stream, put together from pieces.
-
-    The pieces of a call share its ``index``, but some servers give all calls the same one, or none: then a new id is a new
-    call. A call is told of once its name is known.
-    """
-
-    def __init__(self, calls: ToolCalls) -> None:
-        self._calls = calls
-        self._places: list[tuple[object, str]] = []
-        self._unnamed: dict[int, str] = {}
-        self._written: dict[int, str] = {}
-
-    def take(self, piece: Mapping[str, Any], message_id: str) -> list[ProviderEvent]:
-        raw = piece.get("function")
-        function: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
-        place, is_new = self._place(piece.get("index"), piece.get("id"), function.get("name"))
-        written = arguments_of(function.get("arguments"))
-        if is_new:
-            self._unnamed[place] = ""
-        self._written[place] = self._written.get(place, "") + written
-        if place not in self._unnamed:
-            return [*self._calls.write(place, written)]
-        if not function.get("name"):
-            self._unnamed[place] += written
-            return []
-        return [*self._begin(place, function["name"], message_id), *self._calls.write(place, written)]
-
-    def end(self, message_id: str) -> list[ProviderEvent]:
-        """All calls are whole now."""
-        late = [event for place in list(self._unnamed) for event in self._begin(place, "", message_id)]
-        return [*late, *(event for place in range(len(self._places)) for event in self._calls.stop(place))]
-
-    @property
-    def any(self) -> bool:
-        return bool(self._places)
-
-    def _begin(self, place: int, name: object, message_id: str) -> list[ProviderEvent]:
-        written = self._unnamed.pop(place)
-        started = self._calls.start(place, {"id": self._places[place][1], "name": name}, message_id)
-        return [*started, *self._calls.write(place, written)]
-
-    def _place(self, index: object, id: object, name: object) -> tuple[int, bool]:
-        """Which of the calls a piece belongs to, and whether it is its first."""
-        call_id = id if isinstance(id, str) else ""
-        for place in reversed(range(len(self._places))):
-            known_index, known_id = self._places[place]
-            if call_id and known_id and call_id != known_id:
-                continue
-            same_index = index == known_index if index is not None else not (name and not call_id)
-            if same_index and name and not call_id and parsed(self._written[place]):
-                break  # a whole call before this one
-            if (call_id and call_id == known_id) or same_index:
-                self._places[place] = (known_index, known_id or call_id)
-                return place, False
-        self._places.append((index, call_id))
-        return len(self._places) - 1, True
+ORDINARY = frozenset({"end_turn", "tool_use"})
+"""Reasons that say no more than that it is done."""
 
 
 @dataclass
 class ChatAccumulator:
-    """What the stream has said so far. ``done``: the server said that nothing more comes."""
+    """What the stream has said so far.
+
+    ``reason`` is the last one that was told, ``is_done`` that the server said that nothing more comes. Only the end of the
+    stream ends it: there are servers that tell a reason with each chunk, or with one in the middle (``went_on``).
+    """
 
     calls: PiecedCalls
     inline: InlineThoughts
-    end: Finished = field(default_factory=lambda: Finished(stop_reason=""))
+    last: Finished = field(default_factory=lambda: Finished(stop_reason=""))
     usage: Usage | None = None
     reason: str = ""
+    went_on: bool = False
+    has_figures_after: bool = False
     begun: bool = False
-    done: bool = False
+    is_done: bool = False
     declined: str = ""
     thought: list[str] | None = None
     """Pieces of what the model thinks right now."""
+    content: RepeatFilter = field(default_factory=RepeatFilter)
+    text: RepeatFilter = field(default_factory=RepeatFilter)
+    thoughts: RepeatFilter = field(default_factory=RepeatFilter)
+    tagged: list[str] = field(default_factory=list)
+    """Thoughts between tags, held back while the server may have told them in a field as well."""
 
-    def take(self, data: str) -> Sequence[ProviderEvent]:
+    @property
+    def is_over(self) -> bool:
+        return self.is_done
+
+    @property
+    def may_be_over(self) -> bool:
+        return bool(self.reason) and not self.went_on and (self.content.has_said or self.calls.any)
+
+    @property
+    def is_settled(self) -> bool:
+        return self.may_be_over and self.has_figures_after
+
+    def take(self, event: StreamEvent) -> Sequence[ProviderEvent]:
         """Note one event. Raises ``StreamError`` and ``ValueError``."""
-        if data.startswith(DONE):
-            self.done = True
+        if not event.data:
             return ()
-        chunk = json.loads(data)
-        if not isinstance(chunk, dict):
-            raise StreamError("bad_stream")
+        if event.is_end:
+            self.is_done = True
+            return ()
+        chunk = event.parse()
         if error := error_in(chunk):
             raise stream_error(error)
         self._learn(chunk)
-        return [*self._told_usage(chunk), *(heard for choice in choices_of(chunk) for heard in self._choice(choice))]
+        choices = choices_of(chunk)
+        told = [*self._told_usage(chunk), *(heard for choice in choices for heard in self._choice(choice))]
+        self.has_figures_after = not choices and isinstance(chunk.get("usage"), dict)
+        return told
 
-    def close(self) -> list[ProviderEvent]:
-        """What is whole now that the stream is over."""
-        return [*self._say_held(), *self._pause(), *self.calls.end(self.end.message_id)]
+    def end(self, request_id: str) -> Sequence[ProviderEvent]:
+        """What is whole now that the stream is over, and its end. Raises ``StreamError``."""
+        rest = [*self._say_held(), *self._pause()]
+        finished = self._finished(request_id)
+        return [*rest, *self.calls.end(self.last.message_id), finished]
 
-    def finished(self, request_id: str) -> Finished:
+    def _finished(self, request_id: str) -> Finished:
         if not self.begun:
-            raise StreamError("bad_stream" if self.done else "cut_off")
-        if not (self.reason or self.done):
-            raise StreamError("cut_off")
+            raise StreamError("bad_stream" if self.is_done else "cut_off")
         if failure := FAILURES.get(self.reason):
             raise StreamError(failure)
-        reason = REASONS.get(self.reason, self.reason or NO_REASON)
-        if reason == "end_turn" and self.calls.any:
+        reason, details = self.reason or self._without_reason(), None
+        if self.calls.any and reason in (*ORDINARY, NO_REASON):
             reason = "tool_use"
-        details = None
+        elif reason == "tool_use" and not self.calls.any:
+            reason = NO_REASON
         if self.declined or reason == refusals.STOP_REASON:
             reason, details = refusals.STOP_REASON, refusal_details(self.declined)
         return replace(
-            self.end, stop_reason=reason, usage=self.usage or Usage(), request_id=request_id, stop_details=details
+            self.last, stop_reason=reason, usage=self.usage or Usage(), request_id=request_id, stop_details=details
         )
+
+    def _without_reason(self) -> str:
+        """A call that may have been cut off is never made; of a text it is said that it may not be whole."""
+        has_said = self.content.has_said or self.thoughts.has_said or self.declined
+        if not self.is_done and not (self.calls.are_whole and (self.calls.any or has_said)):
+            raise StreamError("cut_off")
+        return NO_REASON
 
     def _learn(self, chunk: Mapping[str, Any]) -> None:
         message_id, model = (clean(text_in(chunk.get(name)))[:MESSAGE_ID_CHARS] for name in ("id", "model"))
-        self.end = replace(self.end, message_id=message_id or self.end.message_id, model=model or self.end.model)
+        self.last = replace(self.last, message_id=message_id or self.last.message_id, model=model or self.last.model)
 
     def _told_usage(self, chunk: Mapping[str, Any]) -> list[ProviderEvent]:
         told = chunk.get("usage") or nested(chunk, "x_groq", "usage")
         if not isinstance(told, dict):
             return []
         self.usage = usage_of(told)
-        return [UsageSoFar(usage=self.usage, message_id=self.end.message_id)]
+        return [UsageSoFar(usage=self.usage, message_id=self.last.message_id)]
 
     def _choice(self, choice: Mapping[str, Any]) -> Iterator[ProviderEvent]:
         self.begun = True
-        delta = choice.get("delta") or choice.get("message")
-        if isinstance(delta, dict):
+        delta, whole = choice.get("delta"), choice.get("message")
+        if not isinstance(delta, dict):
+            delta = {"content": choice.get("text")} if whole is None else {}
+        if says_something(delta):
+            self.went_on = self.went_on or bool(self.reason)
             yield from self._delta(delta)
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self.reason = clean(reason)
+        if isinstance(whole, dict):
+            yield from self._delta(self._rest_of(whole))
+        self._note_reason(choice.get("finish_reason") or choice.get("finishReason"), after=says_something(delta))
+
+    def _note_reason(self, value: object, *, after: bool) -> None:
+        """A reason that says more stands against a mere "done", unless something came ``after`` it."""
+        told = clean(value) if isinstance(value, str) else ""
+        if not told or told.lower() in UNFINISHED:
+            return
+        reason = REASONS.get(told.lower(), told)
+        if after or self.went_on or reason not in ORDINARY or self.reason in ("", *ORDINARY):
+            self.reason = reason
+
+    def _rest_of(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """What a message that is said to be the whole has beyond what came."""
+        content = "".join(text_in(part) for part in parts_of(message.get("content")) if not is_thought(part))
+        if not (self.content.has_said or self.thoughts.has_said or self.calls.any):
+            return dict(message)
+        said = self.content.said
+        is_longer = content.startswith(said) and len(content) > len(said)
+        rest: dict[str, Any] = {"content": content[len(said) :]} if is_longer else {}
+        return rest if self.calls.any else rest | {"tool_calls": message.get("tool_calls")}
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[ProviderEvent]:
-        yield from self._think(next((text for name in THOUGHTS if (text := text_in(delta.get(name)))), ""))
+        yield from self._think(next((text for name in THOUGHTS if (text := thoughts_in(delta.get(name)))), ""))
         for part in parts_of(delta.get("content")):
-            if part.get("type") == "thinking":
-                yield from self._think("".join(map(text_in, parts_of(part.get("thinking")))))
+            if is_thought(part):
+                yield from self._think(thoughts_in(part.get("thinking") or part.get("reasoning") or part.get("text")))
             else:
-                yield from self._say(self.inline.feed(text_in(part)))
+                yield from self._say(self.inline.feed(self.content.feed(text_in(part))))
         if refusal := text_in(delta.get("refusal")):
             self.declined = (self.declined + refusal)[:LONGEST_DETAILS]
-        for piece in delta.get("tool_calls") or ():
-            if isinstance(piece, dict):
-                yield from self._say_held()
-                yield from self._pause()
-                yield from self.calls.take(piece, self.end.message_id)
+        for piece in calls_in(delta):
+            yield from self._say_held()
+            yield from self._call(piece)
+
+    def _call(self, piece: Mapping[str, Any]) -> Iterator[ProviderEvent]:
+        yield from self._pause()
+        yield from self.calls.take(piece, self.last.message_id)
 
     def _say(self, pieces: Iterable[Piece]) -> Iterator[ProviderEvent]:
         for piece in pieces:
             if piece.is_thought:
-                yield from self._add_thought(piece.text)
+                self.tagged.append(piece.text)
+                if not self.thoughts.has_said:
+                    yield from self._say_tagged()
+                continue
+            yield from self._say_tagged()
+            if piece.number:
+                function = {"name": piece.call, "arguments": piece.text}
+                yield from self._call({"index": f"harmony {piece.number}", "function": function})
             else:
-                yield from self._pause()
-                yield TextDelta(text=piece.text)
+                yield from self._say_text(self.text.feed(piece.text))
+
+    def _say_text(self, text: str) -> Iterator[ProviderEvent]:
+        if text:
+            yield from self._pause()
+            yield TextDelta(text=text)
 
     def _say_held(self) -> Iterator[ProviderEvent]:
         """It does something else now, or nothing more: what was held back is whole."""
+        yield from self._say(self.inline.feed(self.content.end()))
         yield from self._say(self.inline.end())
+        yield from self._say_tagged()
+        yield from self._say_text(self.text.end())
 
     def _think(self, text: str) -> Iterator[ProviderEvent]:
-        """Where a server tells thoughts apart, none stand in the text."""
-        if text:
-            yield from self._say_held()
-            yield from self._add_thought(text)
+        if new := self.thoughts.feed(text):
+            yield from self._add_thought(new)
+
+    def _say_tagged(self) -> Iterator[ProviderEvent]:
+        """Thoughts between tags, unless they are those that came in a field."""
+        tagged, self.tagged = "".join(self.tagged), []
+        if tagged and not (self.thoughts.has_said and squeezed(self.thoughts.said).startswith(squeezed(tagged))):
+            if self.thoughts.has_said:
+                yield from self._pause()
+            yield from self._add_thought(tagged)
 
     def _add_thought(self, text: str) -> Iterator[ProviderEvent]:
         if self.thought is None:
@@ -242,35 +230,46 @@ class ChatAccumulator:
 
     def _pause(self) -> list[ProviderEvent]:
         """It says or does something else now."""
+        rest = self.thoughts.end()
+        late = [*self._add_thought(rest)] if rest else []
         if self.thought is None:
             return []
         block = {"type": "thinking", "thinking": paired("".join(self.thought))}
         self.thought = None
-        return [ThinkingDone(block=block)]
+        return [*late, ThinkingDone(block=block)]
 
 
 def choices_of(chunk: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Of several answers only the first is asked for."""
+    """Of several answers only the first is asked for. Some servers leave out the choice around the message."""
     choices = chunk.get("choices")
+    if choices is None and isinstance(chunk.get("message"), dict):  # Ollama's own shape
+        return [{"delta": chunk["message"], "finish_reason": chunk.get("done_reason")}]
     told = [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
     return [choice for choice in told if choice.get("index") in (0, None)]
 
 
 def parts_of(content: object) -> list[Mapping[str, Any]]:
     """The parts of a content, which mostly is one text; Mistral also sends lists."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    parts = content if isinstance(content, list) else [content]
+    told = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
+    return [part for part in told if isinstance(part, dict)]
 
 
-def text_in(value: object) -> str:
-    text = value.get("text") if isinstance(value, dict) else value
-    return text if isinstance(text, str) else ""
+def says_something(delta: Mapping[str, Any]) -> bool:
+    return any(delta.get(name) for name in ("content", "refusal", *THOUGHTS)) or bool(calls_in(delta))
 
 
-def arguments_of(value: object) -> str:
-    """The next piece of the JSON; some servers send the object itself."""
-    return value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict) else ""
+def is_thought(part: Mapping[str, Any]) -> bool:
+    return part.get("type") in THOUGHT_PARTS or part.get("thought") is True
+
+
+def thoughts_in(value: object) -> str:
+    parts = value if isinstance(value, list) else [value]
+    return "".join(text_in(part) or (text_in(part.get("summary")) if isinstance(part, dict) else "") for part in parts)
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def usage_of(told: Mapping[str, Any]) -> Usage:
@@ -284,45 +283,3 @@ def usage_of(told: Mapping[str, Any]) -> Usage:
         cache_creation_input_tokens=written,
         thinking_tokens=number(nested(told, "completion_tokens_details", "reasoning_tokens")),
     )
-
-
-def nested(value: Mapping[str, Any], *names: str) -> Any:
-    found: Any = value
-    for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
-
-
-def number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def error_in(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The error object that an event holds or is."""
-    error = chunk.get("error")
-    if isinstance(error, str) and error:
-        return {"message": error}
-    if isinstance(error, dict):
-        return error
-    return chunk if chunk.get("object") == "error" else None  # how earlier vLLM tells an error
-
-
-def stream_error(error: Mapping[str, Any], status: int | None = None) -> StreamError:
-    """An error object in Openbook's words. Without an HTTP status its own code may be one."""
-    code, detail = error.get("code"), text_in(error.get("message"))
-    told = status or number(code) or (number(int(code)) if isinstance(code, str) and code.isdecimal() else 0)
-    return StreamError(code_of(error, told or None), detail, status=status)
-
-
-def code_of(error: Mapping[str, Any], status: int | None) -> str:
-    message = text_in(error.get("message"))
-    if nested(error, "metadata", "flagged_input") is not None:  # OpenRouter's moderation
-        return refusals.CODE
-    named = (CODES.get(value) for value in (error.get("code"), error.get("type")) if isinstance(value, str))
-    said = (code for code, words in MESSAGES.items() if words.search(message))
-    by_status = (STATUSES.get(status) or code_for_status(status)) if status and status >= 300 else "server_error"
-    return next(filter(None, (*said, *named)), by_status)
-
-
-def refusal_details(explanation: str) -> dict[str, Any]:
-    return {"type": refusals.STOP_REASON, "category": None, "explanation": clean(explanation)[:LONGEST_DETAILS] or None}

@@ -1,6 +1,9 @@
 """A circuit breaker: a service that failed to answer several times in a row is not asked for some seconds, so that no reply
 waits for its time-out. Then one request tries whether it is back, and all others are still turned away.
 
+What no connection was made for says that the service is away. What it answers with an error of its own, or not in time, may lie
+in the request, and then in its model: so failures of one thread count once, and they close no more than the model.
+
 Each process counts for itself. What it takes to find out that a service is away is a few requests, and a count that processes
 share would itself have to be reached before each of them.
 """
@@ -9,6 +12,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Hashable
 from contextlib import aclosing
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from weakref import WeakSet
@@ -16,13 +20,17 @@ from weakref import WeakSet
 from django.conf import settings
 
 from conversations.providers.base import ProviderError, ProviderEvent, UsageSoFar
-from conversations.providers.errors import DOWN, provider_error
+from conversations.providers.errors import DOWN, OWN_ERRORS, provider_error
 
 FAILURES = 3
 """So many in a row open a circuit."""
+SERVICE = ""
+"""The circuit of a whole service, beside those of its models."""
 TRIAL_SECONDS = 5.0
 """What the others are told to wait while one request tries whether the service is back: how long that takes isn't known."""
 
+asking_thread: ContextVar[str] = ContextVar("asking_thread", default="")
+"""The thread that is replied in. What asks without one is of nobody: each of its failures counts."""
 log = logging.getLogger("openbook.providers")
 
 
@@ -33,9 +41,10 @@ class Permit:
 @dataclass
 class Circuit:
     """Closed while ``open_until`` is ``None``, else open until that time, and half-open from then on: then ``trial`` is the
-    call that is made, if one is. Pure; times are seconds of a clock that never goes back."""
+    call that is made, if one is. ``sources`` are the threads that calls failed of since the last that did not. Pure; times are
+    seconds of a clock that never goes back."""
 
-    failures: int = 0
+    sources: set[Hashable] = field(default_factory=set)
     open_until: float | None = None
     trial: Permit | None = None
 
@@ -56,14 +65,14 @@ class Circuit:
 
     def succeed(self) -> None:
         """Whichever call it was: the service is there."""
-        self.failures, self.open_until, self.trial = 0, None, None
+        self.sources, self.open_until, self.trial = set(), None, None
 
-    def fail(self, permit: Permit, now: float, seconds: float) -> None:
+    def fail(self, permit: Permit, now: float, seconds: float, source: Hashable = None) -> None:
         """``seconds`` are how long the circuit is open then; 0 never opens it. A call that began before it opened, and fails
-        later, prolongs nothing."""
+        later, prolongs nothing. Failures of one ``source`` count once."""
         if self.open_until is None:
-            self.failures += 1
-            opens = self.failures >= FAILURES and seconds > 0
+            self.sources.add(source or permit)
+            opens = len(self.sources) >= FAILURES and seconds > 0
         else:
             opens = permit is self.trial
         if opens:
@@ -75,69 +84,92 @@ class Circuit:
             self.trial = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class GuardedCall:
+    """One that is made: the circuits of the service and of the model, each with its permit."""
+
+    service: Circuit
+    model: Circuit
+    permits: tuple[Permit, Permit]
+
+
 @dataclass(eq=False)
 class CircuitBreaker:
-    """That of one provider. Its circuit is of the ``place`` that was asked last: at another address, or with another key, it
-    begins anew. May be used from any thread."""
+    """That of one provider. Its circuits are of the ``place`` that was asked last: at another address, or with another key,
+    they begin anew. May be used from any thread."""
 
     name: str
-    circuit: Circuit = field(default_factory=Circuit)
+    circuits: dict[str, Circuit] = field(default_factory=dict)
+    """By model; ``SERVICE`` for all of them."""
     place: Hashable = None
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         BREAKERS.add(self)
 
-    def wait(self) -> float:
-        """Seconds until the service is asked again; 0 where it is."""
-        return self.circuit.wait(time.monotonic())
+    def wait(self, model: str = "") -> float:
+        """Seconds until the service is asked again, for a model or for any of them; 0 where it is."""
+        now = time.monotonic()
+        with self._lock:
+            names = (SERVICE, model) if model else (*self.circuits,)
+            return max((self.circuits[name].wait(now) for name in names if name in self.circuits), default=0.0)
 
-    async def guard(self, place: Hashable, events: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[ProviderEvent]:
+    async def guard(
+        self, place: Hashable, model: str, events: AsyncGenerator[ProviderEvent]
+    ) -> AsyncGenerator[ProviderEvent]:
         """The events of one call. Raises ``ProviderError``, at once where the service is not to be asked."""
-        circuit, permit = self._begin(place)
+        call = self._begin(place, model)
         settled = False
         try:
             async with aclosing(events):
                 async for event in events:
                     if not settled and not isinstance(event, UsageSoFar):
                         settled = True
-                        self._succeed(circuit)
+                        self._succeed(call.service, call.model)
                     yield event
         except ProviderError as error:
-            if not settled and error.code in DOWN:
+            if not settled and error.code in OWN_ERRORS:
                 settled = True
-                self._fail(circuit, permit, error)
+                if error.status is not None:
+                    self._succeed(call.service)
+                self._fail(call.model, call.permits[1], error, asking_thread.get())
+            elif not settled and error.code in DOWN:
+                settled = True
+                self._fail(call.service, call.permits[0], error)
             elif not settled and error.status is not None:  # it answered, if not well
                 settled = True
-                self._succeed(circuit)
+                self._succeed(call.service, call.model)
             raise
         finally:
-            if not settled:
-                with self._lock:
+            with self._lock:
+                for circuit, permit in zip((call.service, call.model), call.permits, strict=True):
                     circuit.release(permit)
 
-    def _begin(self, place: Hashable) -> tuple[Circuit, Permit]:
+    def _begin(self, place: Hashable, model: str) -> GuardedCall:
         now = time.monotonic()
         with self._lock:
             if place != self.place:
-                self.place, self.circuit = place, Circuit()
-            circuit = self.circuit
-            permit = circuit.begin(now)
-        if permit is None:
-            raise provider_error("circuit_open", retry_after=circuit.wait(now))
-        return circuit, permit
+                self.place, self.circuits = place, {}
+            service, own = (self.circuits.setdefault(name, Circuit()) for name in (SERVICE, model or "default"))
+            wait = max(service.wait(now), own.wait(now))
+            permits = (service.begin(now), own.begin(now)) if not wait else (None, None)
+        match permits:
+            case (Permit() as first, Permit() as second):
+                return GuardedCall(service=service, model=own, permits=(first, second))
+        raise provider_error("circuit_open", retry_after=wait)
 
-    def _succeed(self, circuit: Circuit) -> None:
+    def _succeed(self, *circuits: Circuit) -> None:
         with self._lock:
-            was_open = circuit.open_until is not None
-            circuit.succeed()
+            was_open = any(circuit.open_until is not None for circuit in circuits)
+            for circuit in circuits:
+                circuit.succeed()
         if was_open:
             log.warning("circuit_closed", extra={"provider": self.name})
 
-    def _fail(self, circuit: Circuit, permit: Permit, error: ProviderError) -> None:
+    def _fail(self, circuit: Circuit, permit: Permit, error: ProviderError, source: str = "") -> None:
         with self._lock:
             before = circuit.open_until
-            circuit.fail(permit, time.monotonic(), settings.OPENBOOK_BREAKER_SECONDS)
+            circuit.fail(permit, time.monotonic(), settings.OPENBOOK_BREAKER_SECONDS, source)
             opened = circuit.open_until != before
         if opened:
             seconds = settings.OPENBOOK_BREAKER_SECONDS

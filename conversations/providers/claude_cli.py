@@ -56,8 +56,8 @@ class ClaudeCliProvider(Provider):
     def __init__(self) -> None:
         self.breaker = CircuitBreaker(self.name)
 
-    def wait(self) -> float:
-        return self.breaker.wait()
+    def wait(self, model: str = "") -> float:
+        return self.breaker.wait(model)
 
     def obstacle(self) -> ProviderError | None:
         """Asks a program that it has not met for its version, which takes a moment."""
@@ -113,7 +113,7 @@ class ClaudeCliProvider(Provider):
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         call = self._call(payload, seconds)
-        async with aclosing(self.breaker.guard(tuple(own_environment().items()), call)) as events:
+        async with aclosing(self.breaker.guard(tuple(own_environment().items()), payload["model"], call)) as events:
             async for event in events:
                 yield event
 
@@ -147,7 +147,9 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
                         yield heard
             if output.closed:
                 await cli.let_end()
-    yield output.finished()
+    for heard in output.end():
+        if not isinstance(heard, Progress):
+            yield heard
 
 
 def called_with(payload: Payload, files: Files) -> tuple[list[str], dict[str, str]]:

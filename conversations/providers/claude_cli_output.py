@@ -60,13 +60,12 @@ class Output:
     def take_event(self, event: Mapping[str, Any]) -> Sequence[Heard]:
         if event.get("type") == "message_start" and self.reading.begun:
             self.start_again()
-        taken = self.reading.take(event)
-        heard = [one if isinstance(one, TextDelta | ThinkingEvent | UsageSoFar) else Progress() for one in taken]
+        heard = [passed_on(one) for one in self.reading.take_object(event)]
         self.has_text |= any(isinstance(one, TextDelta) for one in heard)
-        if event.get("type") == "message_delta" and not (self.has_text and self.reading.end.stop_reason in WHOLE):
+        if event.get("type") == "message_delta" and not (self.has_text and self.reading.last.stop_reason in WHOLE):
             # Of an answer that is cut short or empty the CLI asks for more by itself, which nobody has recorded.
             self.reading.complete = self.cut = True
-        if self.reading.complete and not self.reading.end.stop_reason:
+        if self.reading.complete and not self.reading.last.stop_reason:
             raise StreamError("cut_off")
         return heard
 
@@ -82,9 +81,18 @@ class Output:
         if seconds is not None and seconds > LONGEST_WAIT_SECONDS:
             raise self.trouble
 
-    def finished(self) -> Finished:
-        end = self.reading.finished(self.request_id)
-        return replace(end, diagnostics={**(end.diagnostics or {}), "program": self.began}) if self.began else end
+    def end(self) -> Sequence[Heard]:
+        """What is whole now, and its end. Raises ``StreamError``."""
+        *rest, end = self.reading.end(self.request_id)
+        assert isinstance(end, Finished)
+        if self.began:
+            end = replace(end, diagnostics={**(end.diagnostics or {}), "program": self.began})
+        return [*map(passed_on, rest), end]
+
+
+def passed_on(heard: Heard) -> Heard:
+    """A program that is given no tools calls none of ours."""
+    return heard if isinstance(heard, TextDelta | ThinkingEvent | UsageSoFar) else Progress()
 
 
 def parsed(written: bytes) -> Any:

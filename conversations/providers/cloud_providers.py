@@ -1,19 +1,22 @@
 """Claude by the clouds that sell it, with the SDK's own clients. Their packages are imported once they are asked."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any, cast
 
+import httpx2
 from anthropic import AsyncAnthropicBedrock, AsyncAnthropicVertex
 from anthropic.lib.bedrock._stream_decoder import get_response_stream_shape
 from django.conf import settings
 from django.utils.module_loading import import_string
 
 from conversations.providers import model_catalog, usable_key
-from conversations.providers.anthropic import AnthropicProvider, client_values, with_own_headers
+from conversations.providers.anthropic import AnthropicProvider, Client, client_values, with_own_headers
 from conversations.providers.base import Payload, ProviderError, TokenCounter, messages_api_payload
 from conversations.providers.clouds import CLOUDS, Cloud, access_key
 from conversations.providers.endpoints import Endpoint, EndpointReader, bedrock_from_settings, vertex_from_settings
 from conversations.providers.errors import provider_error
+from conversations.providers.event_stream import StreamEvent
 from conversations.providers.model_listing import OfferedModel
 
 MISSING = (
@@ -60,6 +63,9 @@ class CloudProvider(AnthropicProvider):
     async def models(self, *, seconds: float = 0) -> list[OfferedModel]:
         return []
 
+    def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
+        return False
+
     def token_counter(self) -> TokenCounter | None:
         return self.count_tokens if self._cloud.counts_tokens else None
 
@@ -98,6 +104,13 @@ class BedrockProvider(CloudProvider):
             client.aws_access_key, client.aws_secret_key = pair[:2]
             client.aws_session_token = pair[2] or None
         return with_own_headers(client, endpoint)
+
+    async def _events(self, client: Client, response: httpx2.Response) -> AsyncGenerator[StreamEvent]:
+        """In Amazon's own frames, which the SDK reads."""
+        told = cast("AsyncGenerator[Any]", client._make_sse_decoder().aiter_bytes(response.aiter_bytes()))
+        async with aclosing(told):
+            async for event in told:
+                yield StreamEvent(event.data)
 
 
 class VertexProvider(CloudProvider):

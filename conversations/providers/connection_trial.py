@@ -29,6 +29,8 @@ WORDS = {
     "unreachable": "Nothing listens at {host}: the connection was refused or broke off.",
     "timeout": "Timed out: connected, but there was no answer within {wait:g} s.",
     "bad_stream": "It answered, but not in the shape that is expected: check the address and the kind.",
+    "web_page": "A web page answers at {host}: check the address, which mostly ends in /v1, and whether a sign-in stands "
+    "before it.",
     "cut_off": "It answered, but broke off in the middle.",
     "server_error": "It answered with an error of its own.",
 }

@@ -15,6 +15,9 @@ from conversations.providers.base import (
     ThinkingDone,
     ThinkingEvent,
     ThinkingStarted,
+    ToolCalled,
+    ToolDelta,
+    ToolStarted,
     UsageSoFar,
 )
 from conversations.providers.errors import provider_error
@@ -30,16 +33,21 @@ class Deadline:
     """The moment at which a call is given up, and the code that says why.
 
     Before the model says anything, any sign of life will do. While it thinks, which may be silent for minutes, nothing but
-    the whole time counts: a connection that is dead ends by itself. While it writes, pings are no progress.
+    the whole time counts: a connection that is dead ends by itself. While it writes, pings are no progress. A call of a tool
+    may be written in silence: while one is open, or might be where the server tells of ``silent_calls`` once they are whole,
+    again nothing but the whole time counts.
     """
 
-    def __init__(self, seconds: float = math.inf, *, first_token_seconds: float | None = None) -> None:
+    def __init__(
+        self, seconds: float = math.inf, *, first_token_seconds: float | None = None, silent_calls: bool = False
+    ) -> None:
         if first_token_seconds is None:
             first_token_seconds = settings.OPENBOOK_FIRST_TOKEN_SECONDS
         self._first_token_seconds, self._stall_seconds = first_token_seconds, settings.OPENBOOK_STALL_SECONDS
         self.ends = time.monotonic() + seconds
         self.next_sign = time.monotonic() + first_token_seconds
         self.content_seen = self.is_writing = False
+        self._silent_calls, self._open_calls, self._may_end = silent_calls, set[str](), False
         self._timer: asyncio.TimerHandle | None = None
         self._looks_at = math.inf
         self._waiting: asyncio.Task[object] | None = None
@@ -83,21 +91,34 @@ class Deadline:
 
     def lives(self) -> None:
         """There was something in the stream, be it a ping."""
-        if not self.is_writing and self.next_sign < math.inf:
+        if not (self.is_writing or self._may_end) and self.next_sign < math.inf:
             self.next_sign = time.monotonic() + self._first_token_seconds
 
     def hears(self, heard: Heard) -> None:
         if isinstance(heard, UsageSoFar):
             return
-        self.content_seen = True
+        self.content_seen, self._may_end = True, False
         self.is_writing = not isinstance(heard, ThinkingEvent)
         match heard:
             case ThinkingStarted() | ThinkingDelta():
                 self.next_sign = math.inf
             case ThinkingDone():
                 self.next_sign = time.monotonic() + self._first_token_seconds
+            case ToolStarted() | ToolDelta():
+                self._open_calls.add(heard.id)
+                self.next_sign = math.inf
             case _:
-                self.next_sign = time.monotonic() + self._stall_seconds
+                if isinstance(heard, ToolCalled):
+                    self._open_calls.discard(heard.id)
+                is_silent = self._silent_calls or self._open_calls
+                self.next_sign = math.inf if is_silent else time.monotonic() + self._stall_seconds
+
+    def may_end(self, seconds: float | None = None) -> None:
+        """All is there, by what the server said. If more is to come it comes within ``seconds``, or the time between two
+        words."""
+        ends = time.monotonic() + (self._stall_seconds if seconds is None else seconds)
+        self.next_sign = min(self.next_sign, ends) if self._may_end else ends
+        self._may_end = True
 
     def seconds_left(self) -> float:
         return min(self.ends, self.next_sign) - time.monotonic()

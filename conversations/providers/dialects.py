@@ -30,6 +30,7 @@ class Dialect:
     thoughts: str
     thoughts_due: bool
     thoughts_in_text: bool
+    streams_calls: bool
     efforts: Mapping[str, str] = field(hash=False)
     no_thinking: Mapping[str, Any] = field(hash=False)
     budget: Mapping[str, Any] = field(hash=False)

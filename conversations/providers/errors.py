@@ -22,6 +22,9 @@ SENTENCES: dict[str, tuple[bool, str]] = {
 DOWN = frozenset(code for code, row in ROWS.items() if "down" in row)
 """What says that the service is away, where it comes before any content."""
 
+OWN_ERRORS = frozenset(code for code, row in ROWS.items() if row.get("down") == "maybe")
+"""Those of it that may lie in the request or in the model."""
+
 ELSEWHERE = frozenset({"misconfigured", *(code for code, row in ROWS.items() if "instead" in row)})
 """What says nothing against the request: before any content, another model may be asked."""
 

@@ -20,6 +20,7 @@ from conversations.providers.circuit_breaker import CircuitBreaker
 from conversations.providers.deadline import LONGEST_WAIT_SECONDS, Deadline, reported
 from conversations.providers.endpoints import Endpoint, EndpointReader
 from conversations.providers.errors import StreamError, provider_error
+from conversations.providers.message_stream import Heard, Progress
 from conversations.providers.model_listing import OfferedModel, parse_models
 
 BACKOFF_SECONDS = (0.4, 1.2)
@@ -53,14 +54,17 @@ class HttpProvider[C: Client](Provider):
         """What keeps it from being asked there, as far as that can be told without asking."""
         return obstacle_of(endpoint)
 
-    def wait(self) -> float:
-        return self.breaker.wait()
+    def wait(self, model: str = "") -> float:
+        return self.breaker.wait(model)
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         endpoint = self._endpoint()
-        with closing(Deadline(seconds, first_token_seconds=self.first_token_seconds)) as deadline:
+        silent_calls = bool(payload.get("tools")) and self._writes_calls_in_silence(endpoint)
+        with closing(
+            Deadline(seconds, first_token_seconds=self.first_token_seconds, silent_calls=silent_calls)
+        ) as deadline:
             calls = self._attempts(endpoint, payload, deadline)
-            async with aclosing(self.breaker.guard(endpoint.cache_key, calls)) as events:
+            async with aclosing(self.breaker.guard(endpoint.cache_key, payload["model"], calls)) as events:
                 async for event in events:
                     yield event
 
@@ -71,6 +75,8 @@ class HttpProvider[C: Client](Provider):
             try:
                 async with aclosing(self._attempt(endpoint, payload, deadline)) as events:
                     async for event in events:
+                        if isinstance(event, Progress):
+                            continue
                         yield event
                         deadline.hears(event)  # the time that the reader took is not the model's
                 return
@@ -111,8 +117,12 @@ class HttpProvider[C: Client](Provider):
             raise reported(self._describe(failure, endpoint), type(failure).__name__) from None
 
     @abstractmethod
-    def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+    def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[Heard]:
         """One call. Raises ``TimeoutError`` at the deadline, and one of ``failures``."""
+
+    def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
+        """Whether a call of a tool may come all at once, after as long a silence as it takes to write it."""
+        return True
 
     @abstractmethod
     def _open_client(self, endpoint: Endpoint) -> C:

@@ -6,8 +6,9 @@ to its answer: all of it is thought, as servers with a parser have it.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from conversations.providers.harmony import BEGINNINGS, HarmonyReader, Piece, begun
 
 
 class Place(Enum):
@@ -15,14 +16,7 @@ class Place(Enum):
     THOUGHT = auto()
     AFTER = auto()
     TEXT = auto()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Piece:
-    """A piece of an answer, never empty."""
-
-    text: str
-    is_thought: bool = False
+    HARMONY = auto()
 
 
 class InlineThoughts:
@@ -30,25 +24,35 @@ class InlineThoughts:
 
     def __init__(self, tags: Mapping[str, str]) -> None:
         self._tags = tags
+        self._openings = (*tags, *BEGINNINGS)
         self._place = Place.BEFORE if tags else Place.TEXT
         self._closing = ""
         self._held = ""
         """What may turn out to be a tag, or space beside one."""
         self._thinks = False
+        self._harmony = HarmonyReader()
 
     def feed(self, received: str) -> Iterator[Piece]:
         self._held += received
-        if self._place is Place.BEFORE:
-            self._open()
-        if self._place is Place.THOUGHT:
-            yield from self._think()
-        if self._place is Place.AFTER and (text := self._held.lstrip()):
-            self._held, self._place = text, Place.TEXT
-        if self._place is Place.TEXT:
-            yield from self._take(len(self._held))
+        place = None
+        while place is not self._place:
+            place = self._place
+            match place:
+                case Place.BEFORE | Place.AFTER:
+                    self._open()
+                case Place.THOUGHT:
+                    yield from self._think()
+                case Place.TEXT:
+                    yield from self._take(len(self._held))
+                case Place.HARMONY:
+                    held, self._held = self._held, ""
+                    yield from self._harmony.feed(held)
 
     def end(self) -> Iterator[Piece]:
         """What was held back. From now on all is text: the model has begun to say or do something else."""
+        if self._place is Place.HARMONY:
+            yield from self._harmony.end()
+            return
         if self._place is not Place.AFTER:
             yield from self._take(len(self._held), is_thought=self._place is Place.THOUGHT)
         self._held, self._place = "", Place.TEXT
@@ -57,9 +61,13 @@ class InlineThoughts:
         text = self._held.lstrip()
         for opening, closing in self._tags.items():
             if text.startswith(opening):
-                self._held, self._closing, self._place = text.removeprefix(opening), closing, Place.THOUGHT
+                self._held, self._closing = text.removeprefix(opening), closing
+                self._place, self._thinks = Place.THOUGHT, False
                 return
-        if not any(opening.startswith(text) for opening in self._tags):
+        if text.startswith(BEGINNINGS):
+            self._held, self._place = text, Place.HARMONY
+        elif not any(opening.startswith(text) for opening in self._openings):
+            self._held = text if self._place is Place.AFTER else self._held
             self._place = Place.TEXT
 
     def _think(self) -> Iterator[Piece]:
@@ -76,8 +84,3 @@ class InlineThoughts:
         text, self._held = self._held[:characters], self._held[characters:]
         if text:
             yield Piece(text=text, is_thought=is_thought)
-
-
-def begun(tag: str, text: str) -> int:
-    """How many characters at the end of a text may be the beginning of a tag."""
-    return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)

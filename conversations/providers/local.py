@@ -57,6 +57,9 @@ class LocalProvider(AnthropicProvider):
         """Of the text alone: its count of a message adds a system prompt of its own."""
         return await client.post("/tokenize", cast_to=object, body={"content": text})
 
+    def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
+        return False
+
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         began = time.monotonic()
         await self._started(min(seconds, START_SECONDS))

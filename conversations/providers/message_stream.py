@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -23,7 +23,9 @@ from conversations.providers.base import (
 )
 from conversations.providers.cited_documents import CitedDocument, marks_for
 from conversations.providers.errors import StreamError, code_for_type
+from conversations.providers.event_stream import StreamEvent
 from conversations.providers.history import calls_of
+from conversations.providers.repeats import RepeatFilter
 from conversations.runtime.text import StreamCleaner, clean, clean_deep, paired
 
 MESSAGE_ID_CHARS = 100
@@ -56,6 +58,11 @@ class OpenCall:
         self.written.append(piece)
         return [ToolDelta(id=self.id, json=piece)] if piece else []
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its input shows that nothing is missing: an object ends by itself."""
+        return bool(self.arguments or parsed("".join(self.written)))
+
     def end(self) -> list[ToolEvent]:
         last = self.cleaner.end()
         if self.arguments and not "".join([*self.written, last]).strip():
@@ -72,6 +79,7 @@ class ToolCalls:
 
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:
         self.open: dict[int, OpenCall] = {}
+        self.any = False
         self._taken = set(taken)
 
     def start(self, index: int, block: Mapping[str, Any], message_id: str) -> list[ToolEvent]:
@@ -83,7 +91,7 @@ class ToolCalls:
             name=tool_name(block.get("name")),
             arguments=arguments if isinstance(arguments, dict) else {},
         )
-        self.open[index] = call
+        self.open[index], self.any = call, True
         return [ToolStarted(id=call.id, name=call.name)]
 
     def write(self, index: int, piece: str) -> list[ToolEvent]:
@@ -109,13 +117,18 @@ Heard = ProviderEvent | Progress
 
 
 UNFINISHED = Finished(stop_reason="")
+NO_REASON = "unknown"
+"""Where a server ends its message without a word on why the model stopped."""
+REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+"""Words of Chat Completions that servers pass on which translate from there."""
+REASON_FIELDS = ("stop_reason", "stopReason", "finish_reason")
 
 
 @dataclass
 class MessageAccumulator:
-    """What the stream has said so far."""
+    """What the stream has said so far. ``complete``: the server said that nothing more comes."""
 
-    end: Finished = UNFINISHED
+    last: Finished = UNFINISHED
     """As far as it is known, but for the usage."""
     usage: dict[str, int] = field(default_factory=dict)
     begun: bool = False
@@ -128,94 +141,165 @@ class MessageAccumulator:
     cited: dict[int, list[str]] = field(default_factory=dict)
     tails: dict[int, str] = field(default_factory=dict)
     """How the texts end that are being written, by the index of their block."""
+    text: RepeatFilter = field(default_factory=RepeatFilter)
+    newest: int = 0
+    """The index of the block that was begun last: what a server that tells none means."""
     untrue_citations: int = 0
 
-    def take(self, event: object) -> Sequence[Heard]:
-        """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
+    @property
+    def is_over(self) -> bool:
+        return self.complete
+
+    @property
+    def may_be_over(self) -> bool:
+        return self.complete or self.is_settled
+
+    @property
+    def is_settled(self) -> bool:
+        """Why the model stopped is told after all content."""
+        return bool(self.last.stop_reason) and self.has_content
+
+    @property
+    def has_content(self) -> bool:
+        return self.text.has_said or self.calls.any
+
+    def take(self, event: StreamEvent) -> Sequence[Heard]:
+        """Note one event. Raises ``StreamError`` and ``ValueError``."""
+        if event.is_end:
+            self.complete = True
+            return ()
+        return self.take_object(event.parse()) if event.data else ()
+
+    def take_object(self, event: Mapping[str, Any]) -> Sequence[Heard]:
+        """Kinds that are not known are passed over, as the API asks of its clients."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
+                return self.begin(message)
+            case {"type": "content_block_start" | "content_block_delta" | "content_block_stop" as kind}:
                 self.begun = True
-                self.note_usage(message.get("usage"))
-                message_id, model = (clean(str(message.get(name) or ""))[:MESSAGE_ID_CHARS] for name in ("id", "model"))
-                self.learn(message_id=message_id, model=model, diagnostics=as_it_came(message.get("diagnostics")))
-                return [self.so_far()]
-            case {"type": "content_block_start" | "content_block_delta"}:
-                return self.take_content(event)
-            case {"type": "content_block_stop", "index": int(index)}:
-                if index in self.thoughts:
-                    return self.end_thought(index)
-                return [*self.calls.stop(index), *self.end_text(index)]
+                index = index if isinstance(index := event.get("index"), int) else self.index_of(kind)
+                return self.take_content({**event, "index": index})
             case {"type": "message_delta", "delta": dict(delta), **rest}:
                 details, diagnostics = as_it_came(delta.get("stop_details")), as_it_came(rest.get("diagnostics"))
-                self.learn(stop_reason=delta.get("stop_reason"), stop_details=details, diagnostics=diagnostics)
+                self.learn(stop_reason=reason_in(delta), stop_details=details, diagnostics=diagnostics)
                 self.note_usage(rest.get("usage"))
                 return [self.so_far()]
             case {"type": "message_stop"}:
                 self.complete = True
-            case {"type": "error", "error": {"type": error_type, "message": str(message)}}:
+            case {"type": "message", "content": list(content)} if not self.has_content:
+                return self.take_whole(event, content)
+            case {"error": {"type": error_type, "message": str(message)}}:
                 raise StreamError(code_for_type(error_type) or "server_error", message)
-            case {"type": "error"}:
+            case {"type": "error"} | {"error": dict() | str()}:
                 raise StreamError("server_error")
-            case dict():
-                pass
-            case _:
-                raise StreamError("bad_stream")
         return ()
 
-    def take_content(self, event: object) -> Sequence[Heard]:
+    def begin(self, message: Mapping[str, Any]) -> Sequence[Heard]:
+        self.begun = True
+        self.note_usage(message.get("usage"))
+        message_id, model = (clean(str(message.get(name) or ""))[:MESSAGE_ID_CHARS] for name in ("id", "model"))
+        self.learn(message_id=message_id, model=model, diagnostics=as_it_came(message.get("diagnostics")))
+        return [self.so_far()]
+
+    def take_whole(self, message: Mapping[str, Any], content: Sequence[object]) -> Sequence[Heard]:
+        """A server that does not stream sends the message itself."""
+        heard = [*self.begin(message)]
+        for index, block in enumerate(content):
+            heard += self.take_content({"type": "content_block_start", "index": index, "content_block": block})
+            heard += self.take_content({"type": "content_block_stop", "index": index})
+        self.learn(stop_reason=reason_in(message), stop_details=as_it_came(message.get("stop_details")))
+        self.complete = True
+        return heard
+
+    def index_of(self, kind: str) -> int:
+        """Of an event that tells none."""
+        if kind == "content_block_start":
+            return self.newest + 1
+        return self.newest
+
+    def take_content(self, event: Mapping[str, Any]) -> Sequence[Heard]:
+        match event:
+            case {"type": "content_block_stop", "index": int(index)}:
+                return self.end_block(index)
+            case {"type": "content_block_start", "index": int(index)}:
+                ended = [heard for before in self.left_open(index) for heard in self.end_block(before)]
+                self.newest = index
+                return [*ended, *self.take_part(event, index)]
+            case {"index": int(index)}:
+                return self.take_part(event, index)
+        return ()
+
+    def left_open(self, index: int) -> Iterable[int]:
+        """Blocks that another one begins after: thoughts do not interleave, and an index is used once."""
+        return [*self.thoughts, *([index] if index in self.calls.open else ())]
+
+    def take_part(self, event: Mapping[str, Any], index: int) -> Sequence[Heard]:
         match event:
             case {"content_block": {"type": "text", "text": str(text)}} | {
                 "delta": {"type": "text_delta", "text": str(text)}
             }:
-                return self.take_text(event, text)
-            case {"index": int(index), "delta": {"type": "citations_delta", "citation": citation}}:
+                return self.take_text(index, text)
+            case {"content_block": {"type": "tool_use"} as block}:
+                return [*self.end_text(), *self.calls.start(index, block, self.last.message_id)]
+            case {"content_block": {"type": "thinking" | "redacted_thinking"} as block}:
+                self.thoughts[index] = {name: part for name, part in block.items() if isinstance(part, str)}
+                return [*self.end_text(), ThinkingStarted(), *thought(block)]
+            case {"content_block": dict()}:
+                return [Progress()]
+            case {"delta": dict(delta)}:
+                return self.take_delta(delta, index)
+        return ()
+
+    def take_delta(self, delta: Mapping[str, Any], index: int) -> Sequence[Heard]:
+        match delta:
+            case {"type": "citations_delta", "citation": citation}:
                 marks = marks_for(citation, self.documents)
                 self.cited.setdefault(index, []).extend(marks)
                 self.untrue_citations += not marks
                 return [Progress()]
-            case {"index": int(index), "content_block": {"type": "tool_use"} as block}:
-                return self.calls.start(index, block, self.end.message_id)
-            case {"index": int(index), "delta": {"type": "input_json_delta", "partial_json": str(piece)}} if (
-                index in self.calls.open
-            ):
-                return self.calls.write(index, piece)
-            case {"index": int(index), "content_block": {"type": "thinking" | "redacted_thinking"} as block}:
-                self.thoughts[index] = {name: part for name, part in block.items() if isinstance(part, str)}
-                return [ThinkingStarted(), *thought(block)]
-            case {"index": int(index), "delta": {"type": "thinking_delta", "thinking": str(piece)} as delta} if (
-                index in self.thoughts
-            ):
-                self.thoughts[index]["thinking"] = self.thoughts[index].get("thinking", "") + piece
-                return thought(delta)
-            case {"index": int(index), "delta": {"type": "signature_delta", "signature": str(signature)}} if (
-                index in self.thoughts
-            ):
+            case {"type": "input_json_delta", "partial_json": str() | dict() as piece} if index in self.calls.open:
+                return self.calls.write(index, piece if isinstance(piece, str) else json.dumps(piece))
+            case {"type": "thinking_delta", "thinking": str(piece)}:
+                return [*self.begin_thought(index), *self.add_thought(index, piece, delta)]
+            case {"type": "signature_delta", "signature": str(signature)} if index in self.thoughts:
                 self.thoughts[index]["signature"] = signature
                 return ()
-            case {"content_block": dict()}:
-                return [Progress()]
-            case {"delta": dict(delta)}:
-                return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
-        return ()
+        return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
 
-    def take_text(self, event: object, text: str) -> Sequence[Heard]:
-        match event:
-            case {"index": int(index)} if self.documents:
-                self.tails[index] = (self.tails.get(index, "") + text)[-LONGEST_TAIL:]
-        return [TextDelta(text=text)] if text else []
+    def begin_thought(self, index: int) -> Sequence[Heard]:
+        """One whose block was never begun, or was thought to be over."""
+        if index in self.thoughts:
+            return ()
+        self.thoughts[index] = {"type": "thinking", "thinking": ""}
+        return [*self.end_text(), ThinkingStarted()]
 
-    def end_text(self, index: int) -> Sequence[Heard]:
+    def add_thought(self, index: int, piece: str, delta: Mapping[str, Any]) -> Sequence[Heard]:
+        self.thoughts[index]["thinking"] = self.thoughts[index].get("thinking", "") + piece
+        return thought(delta)
+
+    def take_text(self, index: int, text: str) -> Sequence[Heard]:
+        if self.documents:
+            self.tails[index] = (self.tails.get(index, "") + text)[-LONGEST_TAIL:]
+        return said(self.text.feed(text))
+
+    def end_text(self) -> Sequence[Heard]:
+        """What was held back of it."""
+        return said(self.text.end())
+
+    def end_block(self, index: int) -> Sequence[Heard]:
+        if index in self.thoughts:
+            block = self.thoughts.pop(index)
+            return [ThinkingDone(block={name: paired(part) for name, part in block.items()})]
+        return [*self.calls.stop(index), *self.end_citations(index)]
+
+    def end_citations(self, index: int) -> Sequence[Heard]:
         """What its text cites, unless the model has said so in words."""
         tail = self.tails.pop(index, "")
         marks = [mark for mark in dict.fromkeys(self.cited.pop(index, ())) if mark not in tail]
         if not marks:
             return []
         is_apart = not tail or tail[-1].isspace()
-        return [TextDelta(text=" ".join([*marks, ""] if is_apart else ["", *marks]))]
-
-    def end_thought(self, index: int) -> Sequence[Heard]:
-        block = self.thoughts.pop(index)
-        return [ThinkingDone(block={name: paired(part) for name, part in block.items()})]
+        return [*self.end_text(), TextDelta(text=" ".join([*marks, ""] if is_apart else ["", *marks]))]
 
     def note_usage(self, usage: object) -> None:
         """Later figures replace earlier ones: the API's are cumulative."""
@@ -229,18 +313,37 @@ class MessageAccumulator:
             self.usage |= {name: n for name in COUNTED_TOKENS if isinstance(n := usage.get(name), int)}
 
     def learn(self, **values: Any) -> None:
-        self.end = replace(self.end, **{name: value for name, value in values.items() if value})
+        self.last = replace(self.last, **{name: value for name, value in values.items() if value})
 
     def so_far(self) -> UsageSoFar:
-        return UsageSoFar(usage=Usage(**self.usage), message_id=self.end.message_id)
+        return UsageSoFar(usage=Usage(**self.usage), message_id=self.last.message_id)
 
-    def finished(self, request_id: str) -> Finished:
+    def end(self, request_id: str) -> Sequence[Heard]:
+        """What is whole now that the stream is over, and its end. Raises ``StreamError``.
+
+        That it is whole shows in its last event, or in why the model stopped, which is told after all content. A block may
+        lack its end, but a call that may have been cut off is never made.
+        """
         if not self.begun:
             raise StreamError("bad_stream")
-        stop_reason: object = self.end.stop_reason
-        if not (self.complete and isinstance(stop_reason, str) and stop_reason) or self.calls.open or self.thoughts:
+        reason = self.last.stop_reason or (NO_REASON if self.complete and self.has_content else "")
+        if not reason or not all(call.is_whole for call in self.calls.open.values()):
             raise StreamError("cut_off")
-        return replace(self.end, usage=Usage(**self.usage), request_id=request_id)
+        if self.calls.any and reason in ("end_turn", NO_REASON):
+            reason = "tool_use"
+        blocks = sorted({*self.thoughts, *self.calls.open, *self.cited})
+        rest = [heard for index in blocks for heard in self.end_block(index)]
+        finished = replace(self.last, stop_reason=reason, usage=Usage(**self.usage), request_id=request_id)
+        return [*rest, *self.end_text(), finished]
+
+
+def reason_in(delta: Mapping[str, Any]) -> str:
+    told = next((value for name in REASON_FIELDS if isinstance(value := delta.get(name), str) and value), "")
+    return REASONS.get(told, told)
+
+
+def said(text: str) -> list[Heard]:
+    return [TextDelta(text=text)] if text else []
 
 
 def thought(part: Mapping[str, Any]) -> list[Heard]:

@@ -1,10 +1,8 @@
 """Models behind any server that speaks OpenAI's Chat Completions, by the official SDK."""
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -13,35 +11,27 @@ from django.conf import settings
 from openai import AsyncOpenAI, AsyncStream, Timeout
 
 from conversations.providers import model_catalog, refusals
-from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, TokenCounter, UsageSoFar
+from conversations.providers.base import Finished, Payload, ProviderError, TokenCounter
+from conversations.providers.chat_calls import PiecedCalls
 from conversations.providers.chat_completions import chat_payload
-from conversations.providers.chat_stream import (
-    THOUGHT_TAGS,
-    ChatAccumulator,
-    EventReader,
-    PiecedCalls,
-    error_in,
-    refusal_details,
-    stream_error,
-)
+from conversations.providers.chat_errors import error_in, refusal_details, stream_error
+from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator
 from conversations.providers.deadline import Deadline
 from conversations.providers.dialects import CountCall, Dialect, count_call_at, dialect_at, is_cloud
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
 from conversations.providers.errors import StreamError, provider_error
+from conversations.providers.event_stream import events_in
 from conversations.providers.http_client import connection_code, open_http_client
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait
 from conversations.providers.inline_thoughts import InlineThoughts
 from conversations.providers.known_prices import known_window
 from conversations.providers.listed_models import ListedModels
-from conversations.providers.message_stream import ToolCalls
+from conversations.providers.message_stream import Heard, ToolCalls
 from conversations.providers.model_catalog import LARGE, SMALL, Sizes
+from conversations.providers.stream_reading import read_stream
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
-FIGURES_SECONDS = 3.0
-"""How long is waited for what a request used, once the answer is complete."""
-DRAIN_SECONDS = 0.5
 LIST_SECONDS = 3.0
-END = ""
 NO_KEY = "none"
 """What a server is told that wants no key: the SDK wants to say something."""
 FAILURES = (openai.OpenAIError, *HTTP_FAILURES)
@@ -132,7 +122,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             thinking=thinking,
         )
 
-    async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+    async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[Heard]:
         client = await self._client(endpoint)
         tags = THOUGHT_TAGS if dialect_of(endpoint).thoughts_in_text else {}
         reading = ChatAccumulator(calls=PiecedCalls(ToolCalls(called_ids(payload))), inline=InlineThoughts(tags))
@@ -152,22 +142,13 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             return
         # The bytes themselves, because the SDK takes a stream that was cut off for a whole one and hides signs of life.
         async with stream, aclosing(events_in(stream.response)) as events:
-            request_id = request_id_of(stream.response)
-            while not (reading.reason or reading.done):
-                data = await deadline.wait(anext(events, END))
-                if data == END:
-                    break
-                deadline.lives()
-                for heard in reading.take(data) if data else ():
-                    deadline.hears(heard)
-                    yield replace(heard, request_id=request_id) if isinstance(heard, UsageSoFar) else heard
-            # Read to the end, for the figures and so that the connection can be used again. The reply is complete anyway.
-            with suppress(TimeoutError, *FAILURES):
-                await read_figures(events, reading, min(FIGURES_SECONDS, deadline.seconds_left()))
-            end = reading.finished(request_id)
-            for heard in reading.close():
-                yield heard
-        yield end
+            told = read_stream(events, reading, deadline, request_id_of(stream.response), self.failures)
+            async with aclosing(told):
+                async for heard in told:
+                    yield heard
+
+    def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
+        return not dialect_of(endpoint).streams_calls
 
     def _open_client(self, endpoint: Endpoint) -> AsyncOpenAI:
         client = AsyncOpenAI(
@@ -230,34 +211,6 @@ def client_values(endpoint: Endpoint) -> dict[str, Any]:
         "default_headers": endpoint.headers,
         "max_retries": 0,
     }
-
-
-async def events_in(response: httpx2.Response) -> AsyncGenerator[str | None]:
-    """The data of each event; ``None`` for a comment. A server that doesn't stream sends one document."""
-    if response.headers.get("content-type", "").startswith("application/json"):
-        yield (await response.aread()).decode() or None
-        return
-    reader = EventReader()
-    async with aclosing(as_generator(response.aiter_bytes())) as received:
-        async for part in received:
-            for data in reader.feed(part):
-                yield data
-    for data in reader.end():
-        yield data
-
-
-async def as_generator[T](items: AsyncIterator[T]) -> AsyncGenerator[T]:
-    async for item in items:
-        yield item
-
-
-async def read_figures(events: AsyncGenerator[str | None], reading: ChatAccumulator, seconds: float) -> None:
-    async with asyncio.timeout(seconds) as limit:
-        async for data in events:
-            if data and not reading.done:
-                reading.take(data)
-            if reading.done or reading.usage:
-                limit.reschedule(min(limit.when() or 0, asyncio.get_running_loop().time() + DRAIN_SECONDS))
 
 
 def refused(error: StreamError, payload: Payload, request_id: str) -> Finished:

@@ -61,4 +61,4 @@ def usable(entry: ModelPlace, asked: Collection[ModelPlace]) -> ModelPlace | Non
     except ProviderError:
         return None
     place = ModelPlace(provider.name, model)
-    return place if place not in asked and not provider.wait() and not provider.obstacle() else None
+    return place if place not in asked and not provider.wait(model) and not provider.obstacle() else None

@@ -34,6 +34,7 @@ from conversations.providers.base import (
     ToolDelta,
     ToolStarted,
 )
+from conversations.providers.circuit_breaker import asking_thread
 from conversations.providers.errors import provider_error
 from conversations.providers.request_parts import in_messages_api
 from conversations.replies import fallbacks, model_requests, outcomes, retries
@@ -111,6 +112,7 @@ class ReplyRun:
 
     async def answer(self) -> Outcome:
         """Raises ``ProviderError``, ``BrokenInvariant`` and what the database raises."""
+        asking_thread.set(str(self.opened.thread.id))
         self.snapshot, self.context = await self._first_request()
         pauses = 0
         sections: Sequence[Section]

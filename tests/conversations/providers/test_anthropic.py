@@ -167,7 +167,7 @@ async def test_thinking_comes_whole_and_with_its_signature(
         ThinkingDone(block=shown.block | {"thinking": "Let me 👋 see"}),
         ThinkingStarted(),
         ThinkingDone(block=redacted),
-        END,
+        CALLED,
     ]
 
 
@@ -433,11 +433,7 @@ MID_STREAM = [
     ([BrokenStream()], ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")),
     ([], ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")),
     (
-        [scripts.block_stop(), scripts.message_delta()],
-        ("cut_off", True, None, f"The connection to the model broke off. {SAVED}."),
-    ),
-    (
-        [scripts.message_delta(None), scripts.message_stop()],
+        [scripts.block_stop(), scripts.message_delta(None)],
         ("cut_off", True, None, f"The connection to the model broke off. {SAVED}."),
     ),
     *[
@@ -495,6 +491,34 @@ async def test_pings_are_not_progress_of_what_is_written(
     with override_settings(OPENBOOK_STALL_SECONDS=0.3):
         failure = ("stalled", True, None, "The model stopped in mid-reply. The text so far is kept; try again.")
         assert await failure_of(provider) == ([TextDelta(text="So far")], failure)
+
+
+TOOL = {"name": "save", "input_schema": {"type": "object"}}
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_call_may_be_written_in_silence(
+    provider: AnthropicProvider, model_server: ModelServer, is_open: bool
+) -> None:
+    """Where the call has begun, and where a server that is no more than compatible has been given tools."""
+    await events_of(provider)  # sets the client up
+    silence = (scripts.Delay(0.5), scripts.ping(), scripts.Delay(0.5))
+    use = scripts.ScriptedToolUse(name="save", input={"q": "x" * 40}, id="t1", halfway=silence if is_open else ())
+    steps = [*scripts.opening_steps(), scripts.text_delta("One moment."), scripts.block_stop()]
+    calling = [*(() if is_open else silence), *use.steps(1)]
+    model_server.script(scripts.stream(*steps, *calling, scripts.message_delta("tool_use"), scripts.message_stop()))
+    with override_settings(OPENBOOK_STALL_SECONDS=0.4):
+        offered = payload() if is_open else payload(tools=[TOOL])
+        events = [event async for event in without_usage(provider.stream(offered))]
+    assert events[-2:] == [ToolCalled(id="t1", name="save", input={"q": "x" * 40}), CALLED]
+
+
+async def test_an_answer_is_over_where_a_server_keeps_the_stream_open_after_its_reason(
+    provider: AnthropicProvider, model_server: ModelServer
+) -> None:
+    steps = [*scripts.opening_steps(), scripts.text_delta("Whole"), *scripts.closing_steps()[:-1]]
+    model_server.script(scripts.stream(*steps, Stall(0.02)))
+    assert await events_of(provider) == [TextDelta(text="Whole"), END]
 
 
 async def test_a_model_may_think_in_silence(provider: AnthropicProvider, model_server: ModelServer) -> None:

@@ -13,7 +13,14 @@ from pytest_django import Settings
 
 from conversations.providers import get_provider
 from conversations.providers.base import Provider, ProviderError, ProviderEvent
-from conversations.providers.circuit_breaker import FAILURES, TRIAL_SECONDS, Circuit, Permit, resting
+from conversations.providers.circuit_breaker import (
+    FAILURES,
+    TRIAL_SECONDS,
+    Circuit,
+    Permit,
+    asking_thread,
+    resting,
+)
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
@@ -163,6 +170,45 @@ async def test_only_a_service_that_is_away_is_not_asked(
         assert list(resting()) == ["anthropic"]
 
 
+async def asked_in(provider: Provider, thread: str, *, model: str = "claude-local") -> str:
+    """The code of the failure of a request that is made for a reply in a thread; empty where it was answered."""
+    asking_thread.set(thread)
+    try:
+        async with aclosing(provider.stream(payload() | {"model": model})) as events:
+            assert [event async for event in events]
+    except ProviderError as error:
+        return error.code
+    return ""
+
+
+async def test_a_message_that_fails_again_and_again_closes_nothing_to_others(model: ModelServer) -> None:
+    provider = get_provider("anthropic")
+    model.script(lambda body: scripts.error(500))
+    for thread in ["one"] * 2 * FAILURES + ["two"]:
+        assert await asyncio.create_task(asked_in(provider, thread)) == "server_error"
+    model.script(scripts.text("There."))
+    assert await asyncio.create_task(asked_in(provider, "three")) == ""
+
+
+async def test_a_model_that_fails_in_several_threads_closes_no_other_model(model: ModelServer) -> None:
+    provider = get_provider("anthropic")
+    model.script(lambda body: scripts.error(500) if body["model"] == "claude-local" else scripts.text("There."))
+    codes = [await asyncio.create_task(asked_in(provider, str(number))) for number in range(FAILURES + 1)]
+    assert codes == ["server_error"] * FAILURES + ["circuit_open"]
+    assert await asyncio.create_task(asked_in(provider, "1", model="claude-other")) == ""
+    assert provider.wait("claude-local") > 0
+    assert provider.wait("claude-other") == 0
+
+
+@pytest.mark.usefixtures("model")
+async def test_no_connection_closes_the_provider_whoever_asks(settings: Settings) -> None:
+    settings.ANTHROPIC_BASE_URL = f"http://127.0.0.1:{free_port()}"
+    provider = get_provider("anthropic")
+    for _ in range(FAILURES):
+        assert await asyncio.create_task(asked_in(provider, "one")) == "unreachable"
+    assert await asyncio.create_task(asked_in(provider, "two", model="claude-other")) == "circuit_open"
+
+
 async def test_failures_that_are_not_in_a_row_open_nothing(model: ModelServer) -> None:
     provider = get_provider("anthropic")
     for _ in range(2):
@@ -219,6 +265,7 @@ async def test_a_reply_is_told_at_once_and_health_names_the_provider(
     user: User, model: ModelServer, settings: Settings
 ) -> None:
     api = await in_database(Api)(user)
+    assert (await api.post("threads/new/messages/", {"content": "Hello"})).status == 201  # sets the client up
     settings.OPENBOOK_FIRST_TOKEN_SECONDS = 0.3
     model.script(lambda body: scripts.stream(Stall()))
     codes = []
@@ -226,7 +273,7 @@ async def test_a_reply_is_told_at_once_and_health_names_the_provider(
         answer = await api.post("threads/new/messages/", {"content": "Hello"})
         codes.append(answer.body["error"]["code"] if "error" in answer.body else answer.body["reply"]["error"]["code"])
     assert codes == ["timeout"] * FAILURES + ["circuit_open"]
-    assert len(model.requests) == FAILURES
+    assert len(model.requests) == 1 + FAILURES
     health = await Api().get("/health/")
     assert (health.status, health.body["checks"]["circuits"].startswith("open: anthropic is asked again in ")) == (
         200,

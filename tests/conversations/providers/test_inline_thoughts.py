@@ -1,13 +1,17 @@
 """Thoughts between tags at the beginning of an answer, however the stream cuts them."""
 
+import json
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.providers.base import ProviderEvent, TextDelta, ThinkingDelta, ThinkingDone, ThinkingStarted
-from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator, PiecedCalls
+from conversations.providers.base import ProviderEvent
+from conversations.providers.chat_calls import PiecedCalls
+from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator
+from conversations.providers.event_stream import StreamEvent
+from conversations.providers.harmony import MARKS
 from conversations.providers.inline_thoughts import InlineThoughts
 from conversations.providers.message_stream import ToolCalls
 
@@ -28,6 +32,12 @@ ANSWERS = [
     ("\n <think>So.</think>Yes.\n", "So.", "Yes.\n"),
     ("[THINK]So.[/THINK]Yes.", "So.", "Yes."),
     (f"<think>{THOUGHT}</think> Yes.", THOUGHT, "Yes."),
+    ("<thinking>So.</thinking>Yes.", "So.", "Yes."),
+    ("<think>So.</think>\n<think>Or</think> Yes.", "So.Or", "Yes."),
+    ("<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "So.", "Yes."),
+    ("<|channel|>final <|constrain|>json<|message|>Yes <|x|>.<|return|>", "", "Yes <|x|>."),
+    ("<|start|>assistant<|channel|>commentary<|message|>I look.<|end|>", "", "I look."),
+    ("<|channel|>analysis<|message|>It goes on <|e", "It goes on <|e", ""),
     ("<think>\n\n</think>\n\nYes.", "", "Yes."),  # how Qwen says that it doesn't think
     ("<think>So.</think>The tag <think>is</think> quoted.", "So.", "The tag <think>is</think> quoted."),
     ("The tag <think>is</think> quoted.", "", "The tag <think>is</think> quoted."),
@@ -51,7 +61,9 @@ def test_thought_and_text_are_told_apart(answer: str, thought: str, text: str) -
 
 @given(
     answer=st.sampled_from([answer for answer, _, _ in ANSWERS])
-    | st.lists(st.sampled_from(["<think>", "</think>", "[THINK]", "[/THINK]", "<", "/", " ", "\n", "a"])).map("".join),
+    | st.lists(st.sampled_from(["<think>", "</think>", "[THINK]", "[/THINK]", "<", "/", " ", "\n", "a", *MARKS])).map(
+        "".join
+    ),
     cuts=st.lists(st.integers(min_value=0, max_value=70)),
 )
 def test_how_the_stream_is_cut_does_not_matter(answer: str, cuts: list[int]) -> None:
@@ -61,7 +73,8 @@ def test_how_the_stream_is_cut_does_not_matter(answer: str, cuts: list[int]) -> 
 
 def accumulated(*deltas: dict[str, object]) -> list[ProviderEvent]:
     reading = ChatAccumulator(calls=PiecedCalls(ToolCalls()), inline=InlineThoughts(THOUGHT_TAGS))
-    return [*(event for delta in deltas for event in reading._delta(delta)), *reading.close()]
+    chunks = [StreamEvent(json.dumps({"choices": [{"delta": delta, "finish_reason": "stop"}]})) for delta in deltas]
+    return [*(event for chunk in chunks for event in reading.take(chunk)), *reading.end("")]
 
 
 def test_text_comes_as_soon_as_it_can_be_no_tag() -> None:
@@ -69,17 +82,8 @@ def test_text_comes_as_soon_as_it_can_be_no_tag() -> None:
     assert [[piece.text for piece in reading.feed(text)] for text in ("<th", "e", " loaf")] == [[], ["<the"], [" loaf"]]
 
 
-def test_where_thoughts_have_a_field_of_their_own_none_stand_in_the_text() -> None:
-    assert accumulated({"reasoning_content": "So."}, {"content": "<think>quoted</think>"}) == [
-        ThinkingStarted(),
-        ThinkingDelta(text="So."),
-        ThinkingDone(block={"type": "thinking", "thinking": "So."}),
-        TextDelta(text="<think>quoted</think>"),
-    ]
-
-
 def test_a_call_of_a_tool_ends_a_thought_that_was_not_closed() -> None:
-    call = {"index": 0, "id": "call_1", "function": {"name": "save", "arguments": "{}"}}
+    call = {"index": 0, "id": "call_1", "function": {"name": "save", "arguments": '{"n": 1}'}}
     events = accumulated({"content": "<think>I save it. </"}, {"tool_calls": [call]}, {"content": "<think>"})
     assert [type(event).__name__ for event in events] == [
         "ThinkingStarted",
@@ -90,4 +94,5 @@ def test_a_call_of_a_tool_ends_a_thought_that_was_not_closed() -> None:
         "ToolDelta",
         "TextDelta",
         "ToolCalled",
+        "Finished",
     ]

@@ -36,7 +36,7 @@ from tests.chat_server import KINDS, ChatServer
 from tests.chat_server import scripts as chat
 from tests.chat_server.kinds import DIALECT_OF
 from tests.conversations.providers.events import without_usage
-from tests.model_scripts import BrokenStream, Gate, Raw, ScriptedStream, Stall
+from tests.model_scripts import BrokenStream, Delay, Gate, Raw, ScriptedRefusal, ScriptedStream, Stall
 
 KEY = "sk-local-never-shown"
 USAGE = Usage(input_tokens=15, output_tokens=7, cache_read_input_tokens=5, thinking_tokens=2)
@@ -421,6 +421,52 @@ async def test_comments_are_a_sign_of_life_until_all_the_time_is_up(
         began = asyncio.get_running_loop().time()
         assert (await failure_of(provider, seconds=2))[1].code == "timeout"
         assert asyncio.get_running_loop().time() - began >= 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        ("ollama", ["One moment."], [chat.Call(name="save", arguments={"title": "A"})]),
+        (
+            "openai",
+            [chat.event(chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "save"}}]}))],
+            [
+                chat.event(
+                    chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"title": "A"}'}}]}, "tool_calls")
+                )
+            ],
+        ),
+    ],
+)
+async def test_a_call_may_be_written_in_silence(
+    provider: OpenAIProvider, chat_model: ChatServer, settings: Settings, kind: str, before: Any, after: Any
+) -> None:
+    be(chat_model, kind, settings)
+    await events_of(provider)  # sets the client up
+    chat_model.say(chat.answer(*before, Delay(0.5), Raw(b": alive\n\n"), Delay(0.5), *after))
+    with override_settings(OPENBOOK_STALL_SECONDS=0.4):
+        events = await events_of(provider, tools=[SAVE])
+    assert [event.input for event in events if isinstance(event, ToolCalled)] == [{"title": "A"}]
+
+
+async def test_an_answer_is_over_where_a_server_keeps_the_stream_open_after_its_reason(
+    provider: OpenAIProvider, chat_model: ChatServer
+) -> None:
+    figures = chat.event({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 1}})
+    for after, seconds in (((figures, Stall(0.02)), 20.0), ((Stall(0.02),), 0.3)):
+        chat_model.say(chat.answer("Whole", chat.event(chunk({}, "stop")), *after, ends=False))
+        with override_settings(OPENBOOK_STALL_SECONDS=seconds):
+            assert [type(event) for event in await events_of(provider)] == [TextDelta, Finished]
+
+
+async def test_a_web_page_is_told_as_one_and_not_asked_for_again(
+    provider: OpenAIProvider, chat_model: ChatServer
+) -> None:
+    page = b"<!doctype html><title>Sign in</title>"
+    chat_model.say(ScriptedRefusal(status=200, body=page, headers={"content-type": "text/html"}))
+    events, error = await failure_of(provider)
+    assert (events, error.code, error.retryable, len(chat_model.requests)) == ([], "web_page", False, 1)
+    assert "there is a web page" in error.message
 
 
 async def test_deltas_arrive_as_they_are_sent(provider: OpenAIProvider, chat_model: ChatServer) -> None:

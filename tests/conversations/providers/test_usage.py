@@ -18,8 +18,8 @@ GONE_ON = {"output_tokens": 70, "output_tokens_details": {"thinking_tokens": 60}
 
 def test_later_figures_replace_earlier_ones_and_what_only_the_start_tells_stays() -> None:
     reading = MessageAccumulator()
-    reading.take({"type": "message_start", "message": {"id": "msg_1", "usage": STARTED}})
-    reading.take({"type": "message_delta", "delta": {}, "usage": GONE_ON})
+    reading.take_object({"type": "message_start", "message": {"id": "msg_1", "usage": STARTED}})
+    reading.take_object({"type": "message_delta", "delta": {}, "usage": GONE_ON})
     assert Usage(**reading.usage) == Usage(
         input_tokens=12,
         output_tokens=70,

@@ -16,16 +16,18 @@ from pytest_django import Settings
 from artifacts.models import Artifact
 from conversations.context import snapshots
 from conversations.models import Assistant, ContextSnapshot, Reply
+from conversations.providers.base import WHOLE
 from conversations.runtime.db import in_database
 from tests.chat_server import KINDS, ChatServer
 from tests.chat_server import scripts as chat
 from tests.chat_server.kinds import DIALECT_OF
 from tests.conversations.factories import make_user
 from tests.conversations.proofs import remade_exactly
+from tests.conversations.providers.odd_streams import CHAT, calls, chunk, piece, said, sse
 from tests.conversations.rest.client import Api
 from tests.conversations.staff.conftest import open_content, page_url
 from tests.html import as_read
-from tests.model_scripts import Gate
+from tests.model_scripts import Gate, Raw, ScriptedStream
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -119,6 +121,50 @@ async def test_thoughts_in_the_text_are_no_part_of_the_turn_and_not_sent_back(
     ]
     await api.post(f"threads/{answer.body['thread']}/messages/", {"content": "Sure?"})
     assert [message["content"] for message in chat_model.chats[-1]["messages"][1:]] == [FACT, "It is FastAPI.", "Sure?"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "stop with each chunk",
+        "finishReason",
+        "no reason, no end",
+        "message at the end",
+        "each delta is all so far",
+        "thoughts in a field and in tags",
+        "gpt-oss",
+        "a byte order mark",
+    ],
+)
+async def test_an_odd_stream_is_stored_whole_and_once(
+    api: Api, chat_model: ChatServer, settings: Settings, name: str
+) -> None:
+    be(chat_model, "lm_studio", settings)
+    odd = CHAT[name]
+    await Assistant.objects.filter(slug="companion").aupdate(show_thinking="summary")
+    chat_model.say(ScriptedStream(steps=(Raw(odd.body),), headers={"content-type": odd.content_type}))
+    answer = await api.post("threads/new/messages/", {"content": FACT})
+    reply, turn = answer.body["reply"], answer.body["assistant_message"]
+    thoughts = tuple(block["thinking"] for block in turn["content"] if block["type"] == "thinking")
+    status = "complete" if odd.told.end in WHOLE else "incomplete"
+    assert (turn["text"], turn["status"], thoughts) == (odd.told.text, status, odd.told.thoughts)
+    assert (reply["status"], (await newest_snapshot()).stop_reason) == ("completed", odd.told.end)
+    await api.post(f"threads/{answer.body['thread']}/messages/", {"content": "Sure?"})
+    assert [message["content"] for message in chat_model.chats[-1]["messages"][1:]] == [FACT, odd.told.text, "Sure?"]
+
+
+async def test_a_call_after_the_word_that_might_be_the_end_is_made(
+    api: Api, chat_model: ChatServer, settings: Settings
+) -> None:
+    be(chat_model, "lm_studio", settings)
+    call = piece(json.dumps(DRAFT), name="save_artifact", id="call_1", index=0)
+    body = sse(said("I write it. "), chunk(reason="stop"), calls(call), chunk(reason="stop"), "[DONE]")
+    chat_model.say(ScriptedStream(steps=(Raw(body),)), chat.answer("It is saved."))
+    await Assistant.objects.filter(slug="analyst").aupdate(filters_artifacts=False)
+    thread = (await api.post("threads/", {"assistant": "analyst"})).body["id"]
+    answer = await api.post(f"threads/{thread}/messages/", {"content": "Write a plan for the bakery."})
+    assert (answer.status, answer.body["assistant_message"]["text"]) == (201, "I write it. \n\nIt is saved.")
+    assert (await Artifact.objects.aget()).title == "Plan"
 
 
 @pytest.mark.parametrize(("reason", "code"), [("length", "out_of_room"), ("stop", "empty_reply")])
