@@ -32,6 +32,15 @@ def env_secret(name: str, default: str = "") -> str:
     return secret(os.environ, name, default)
 
 
+def env_address(name: str) -> str:
+    """Scheme, host and port of a site, without a slash at the end."""
+    address = env(name).rstrip("/")
+    parts = urlsplit(address)
+    if address and (parts.scheme not in {"http", "https"} or not parts.hostname or address.count("/") != 2):
+        raise ImproperlyConfigured(f"{name} is {address!r}; set it to an address such as https://book.example.")
+    return address
+
+
 def env_days(name: str) -> int:
     """How long something is kept; 0: for good."""
     value = env(name, "0")
@@ -183,6 +192,8 @@ SECRET_KEY = env_secret("SECRET_KEY") or generated_secret_key()
 SECRET_KEY_FALLBACKS = items(env_secret("SECRET_KEY_FALLBACKS"))
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+# What links in mails and on pages of staff begin with
+OPENBOOK_PUBLIC_URL = env_address("OPENBOOK_PUBLIC_URL")
 # What trusted proxies forward is believed before Django sees a request, and what others forward is taken out of it; without
 # any, the scheme alone is believed, of whoever is in front.
 OPENBOOK_TRUSTED_PROXIES = proxies.trust(env_list("OPENBOOK_TRUSTED_PROXIES"))
@@ -452,6 +463,8 @@ ACCOUNT_ADAPTER = "conversations.web.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "conversations.web.forms.SignInForm",
     "change_password": "conversations.web.forms.ChangePasswordForm",
+    "set_password": "conversations.web.forms.SetPasswordForm",
+    "reset_password_from_key": "conversations.web.forms.ResetPasswordKeyForm",
 }
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]

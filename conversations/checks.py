@@ -13,6 +13,7 @@ from conversations.providers import PROVIDERS, ProviderError, get_provider, pric
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.local_model import obstacle_to_start
 from conversations.runtime import telemetry
+from conversations.runtime.site import trusted_origin
 from memory.backends import BACKENDS
 
 
@@ -174,3 +175,13 @@ def files_can_be_kept(**kwargs: Any) -> list[CheckMessage]:
         return []
     problem = "OPENBOOK_FILES_S3_BUCKET is set, but the packages for it are missing."
     return [Error(problem, hint="Run `make s3`, or leave it out.", id="openbook.E021")]
+
+
+@register(deploy=True)
+def links_lead_here(**kwargs: Any) -> list[CheckMessage]:
+    """Links for a new password never lead where a request says."""
+    if settings.OPENBOOK_PUBLIC_URL or trusted_origin():
+        return []
+    hint = "Set OPENBOOK_PUBLIC_URL to the address by which people reach this server, such as https://book.example."
+    problem = "It is not known where links in mails are to lead: no one address of this server is configured."
+    return [Warning(problem, hint=hint, id="openbook.W007")]

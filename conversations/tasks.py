@@ -71,12 +71,13 @@ def remove_bytes() -> None:
 
 @task()
 @unattended
-def mail_password_link(user_id: int, email: str, origin: str) -> None:
-    """``origin`` is the server's own address, as the person met it."""
-    mailing.send_password_link(User.objects.get(id=user_id), email, origin)
+def mail_password_link(user_id: int, email: str, origin: str = "") -> None:
+    """``origin`` was queued by earlier versions; where the link leads is a setting."""
+    mailing.send_password_link(User.objects.get(id=user_id), email)
 
 
 @task()
 @unattended
-def mail_confirmation_link(address_id: int, origin: str) -> None:
-    mailing.send_confirmation_link(EmailAddress.objects.get(id=address_id), origin)
+def mail_confirmation_link(address_id: int, origin: str = "") -> None:
+    """``origin``: as above."""
+    mailing.send_confirmation_link(EmailAddress.objects.get(id=address_id))

@@ -162,8 +162,9 @@ def work_in(name: str) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _cheap_passwords() -> Iterator[None]:
-    """The real hash takes half a second on purpose. Servers in processes of their own keep it."""
-    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+    """The real hash takes half a second on purpose. Servers in processes of their own keep it, and their address."""
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(PASSWORD_HASHERS=hashers, OPENBOOK_PUBLIC_URL="http://testserver"):
         yield
 
 

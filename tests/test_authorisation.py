@@ -85,6 +85,7 @@ EXPECTED: dict[str, Kind] = {
         (f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")), PAGE
     ),
     "admin/login/": OPEN,
+    "admin/password_change/": PAGE,
     "admin/system/": SYSTEM,
     "admin/system/runbooks/<slug:name>/": SYSTEM,
     **dict.fromkeys(("health/", "health/live/", "health/ready/", "metrics"), OPEN),
@@ -194,6 +195,7 @@ WITHOUT_TEXTS = {
     "account/delete/",
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")),
     "account/tokens/",
+    "admin/password_change/",
     "artifacts/drawing/",
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
     *(
@@ -348,7 +350,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
             found[route] = (status, NEEDLE in text)
     without = {route for route, (status, has_needle) in found.items() if not has_needle}
     assert {route: status for route, (status, _) in found.items() if status != 200} == {
-        "accounts/password/set/": 302,  # there is a password
+        **dict.fromkeys(("accounts/password/set/", "admin/password_change/"), 302),  # there is a password
         "api/v1/tokens/current/": 404,
         "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
         **dict.fromkeys(FILE_PICTURES, 404),  # a text has none

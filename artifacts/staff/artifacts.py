@@ -63,7 +63,7 @@ class ArtifactAdmin(MaskedInspectionAdmin[Artifact]):
 
     @admin.display(description="versions", ordering="version")
     def versions_count(self, artifact: Any) -> SafeString:
-        return display.with_note(display.number(artifact.version), display.with_noun(artifact.newest_size, "character"))
+        return display.with_note(display.number(artifact.version), display.rough(artifact.newest_size))
 
     @admin.display(description="newest by", ordering="newest_origin")
     def origin(self, artifact: Any) -> SafeString:

@@ -54,6 +54,8 @@ def _yield_to_others() -> None:
 
 PLACES_HERE = Places()
 EXECUTOR = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="passwords", initializer=_yield_to_others)
+is_counted: ContextVar[bool] = ContextVar("is_counted", default=False)
+"""Whether a password may be compared: within an attempt that was counted."""
 has_place: ContextVar[bool] = ContextVar("has_place", default=False)
 
 
@@ -74,8 +76,17 @@ def close() -> None:
     EXECUTOR.shutdown(wait=False, cancel_futures=True)
 
 
+class UncountedAttempt(Exception):
+    """Of our own making: a password was compared outside of ``sign_in.attempt``, so it could be guessed at without end."""
+
+
 class PasswordHasher(PBKDF2PasswordHasher):
-    """Django's own in all but where it runs."""
+    """Django's own in all but where it runs, and that it compares nothing that is not counted."""
+
+    def verify(self, password: str, encoded: str) -> bool:
+        if not is_counted.get():
+            raise UncountedAttempt
+        return super().verify(password, encoded)
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
         return _hashed(lambda: super(PasswordHasher, self).encode(password, salt, iterations))

@@ -57,7 +57,11 @@ def attempt(request: HttpRequest, username: str) -> Iterator[SignInAttempt]:
         if made.address:
             _count(made.address, ATTEMPTS_OF_ADDRESS, MINUTE, "from your address")
         _count(made.name, ATTEMPTS, MINUTE, "for this user name")
-        yield made
+        token = passwords.is_counted.set(True)
+        try:
+            yield made
+        finally:
+            passwords.is_counted.reset(token)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """API tokens: issued once, stored as a digest, checked on REST and WebSocket.
 
-A changed password leaves them as they are: they are programs' keys, which people revoke one by one.
+A new password and the end of all sign-ins revoke them, unless their user chooses to keep them.
 """
 
 import hashlib

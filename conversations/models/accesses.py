@@ -15,6 +15,7 @@ class ContentAccess(models.Model):
         READ = "read", "read"
         EXPORT = "export", "downloaded"
         WATCH = "watch", "watched as it was written"
+        SIGN_IN = "signin", "could sign in as them"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     at = models.DateTimeField()

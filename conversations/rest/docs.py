@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from conversations.models import Scope
 from conversations.rest.openapi import Schema, whole_schema
-from conversations.runtime.site import site_address
+from conversations.runtime.site import requested_address
 
 METHODS = ("get", "post", "patch", "delete")
 ROOT = "/api/v1/"
@@ -70,7 +70,7 @@ def page(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": [(name, list(group)) for name, group in groupby(all_calls(), key=lambda call: call.group)],
         "scopes": [(scope.value, scope.label.partition(": ")[2]) for scope in Scope],
-        "site": site_address(request),
+        "site": requested_address(request),
         "base": request.build_absolute_uri(ROOT),
         "token_days": settings.OPENBOOK_TOKEN_DAYS,
     }
@@ -81,7 +81,7 @@ def guide(request: HttpRequest, file: str) -> HttpResponse:
     """A guide of the repository, with the address of this server. Its sections can be linked to."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  (takes a tenth of a second, which only this page should cost)
 
-    text = (GUIDES / file).read_text(encoding="utf-8").replace(GUIDE_SITE, site_address(request))
+    text = (GUIDES / file).read_text(encoding="utf-8").replace(GUIDE_SITE, requested_address(request))
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
     for heading, title in pairwise(tokens):

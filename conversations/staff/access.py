@@ -61,26 +61,42 @@ def look(
     allowed = sight.may_export if action == ContentAccess.Action.EXPORT else sight.may_read
     if not (allowed and sight.reason):
         return sight
-    staff = request.user
-    assert isinstance(staff, User)
     try:
         with transaction.atomic(durable=True):  # nothing that comes later can take the record back
-            ContentAccess.objects.create(
-                at=timezone.now(),
-                staff=staff,
-                staff_name=staff.username,
-                user_id=user,
-                action=action,
-                what=what,
-                object_id=str(object_id),
-                thread_id=thread,
-                reason=sight.reason,
-                request_id=current_request_id.get(),
+            record(
+                request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=sight.reason
             )
     except DatabaseError:
         log.exception("an access could not be recorded")
         return Sight(user=user, may_read=sight.may_read, problem=UNRECORDED)
     return replace(sight, shown=True)
+
+
+def record(
+    request: HttpRequest,
+    *,
+    user: int,
+    what: str,
+    object_id: object,
+    reason: str,
+    action: str,
+    thread: UUID | None = None,
+) -> None:
+    """Store that staff saw, or could have seen, what this person wrote. The person is told of it."""
+    staff = request.user
+    assert isinstance(staff, User)
+    ContentAccess.objects.create(
+        at=timezone.now(),
+        staff=staff,
+        staff_name=staff.username,
+        user_id=user,
+        action=action,
+        what=what,
+        object_id=str(object_id),
+        thread_id=thread,
+        reason=reason,
+        request_id=current_request_id.get(),
+    )
 
 
 def outlook(request: HttpRequest, *, user: int) -> Sight:

@@ -54,7 +54,24 @@ else:
         pass
 
 
-class PageAdmin[M: Model](TypedAdmin[M]):
+class OfferedLookups[M: Model](TypedAdmin[M]):
+    """A list that is asked for by what it offers and nothing else."""
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """What the list offers and nothing else: by `?title__startswith=` a masked text could be guessed letter by letter."""
+        offered: set[str | None] = {*LINKED}
+        for chosen in self.get_list_filter(request):
+            if isinstance(chosen, type) and issubclass(chosen, admin.SimpleListFilter):
+                offered.add(chosen.parameter_name)
+            else:
+                field = chosen[0] if isinstance(chosen, tuple | list) else chosen
+                offered |= {f"{field}{how}" for how in COMPARED}
+        if self.date_hierarchy:
+            offered |= {f"{self.date_hierarchy}{how}" for how in [*COMPARED, *DATED]}
+        return lookup in offered
+
+
+class PageAdmin[M: Model](OfferedLookups[M]):
     """A list that says how it fills while it is empty."""
 
     empty_text = ""
@@ -78,19 +95,6 @@ class ReadOnlyAdmin[M: Model](PageAdmin[M]):
 
     def has_change_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return False
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """What the list offers and nothing else: by `?title__startswith=` a masked text could be guessed letter by letter."""
-        offered: set[str | None] = {*LINKED}
-        for chosen in self.get_list_filter(request):
-            if isinstance(chosen, type) and issubclass(chosen, admin.SimpleListFilter):
-                offered.add(chosen.parameter_name)
-            else:
-                field = chosen[0] if isinstance(chosen, tuple | list) else chosen
-                offered |= {f"{field}{how}" for how in COMPARED}
-        if self.date_hierarchy:
-            offered |= {f"{self.date_hierarchy}{how}" for how in [*COMPARED, *DATED]}
-        return lookup in offered
 
 
 class InspectionAdmin[M: Model](ReadOnlyAdmin[M]):

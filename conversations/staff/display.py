@@ -11,12 +11,14 @@ from urllib.parse import quote
 from django.db.models import Model
 from django.urls import get_script_prefix, reverse
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from conversations.models import ContextSnapshot
 
 NOTHING = "–"
+SHORT = 100
 PLACE = "place-of-the-id"
 DAY, TIME = "%Y-%m-%d", "%H:%M:%S %Z"
 
@@ -90,8 +92,22 @@ def number(value: int | None) -> str:
 
 def masked(chars: int | None = None) -> SafeString:
     """In the place of content that is not shown."""
-    size = "" if chars is None else f", {with_noun(chars, 'character')}"
+    size = "" if chars is None else f", {rough(chars)}"
     return format_html('<span class="ob-masked">masked{}</span>', size)
+
+
+def rough(size: int) -> str:
+    """The length of content that is not shown: what is short could be guessed by its length, too."""
+    return f"fewer than {SHORT:,} characters" if size < SHORT else f"{size:,} characters"
+
+
+def digest(sha256: bytes, *, shown: bool) -> SafeString:
+    """Of content. Where that is not shown another digest, which only this server can take: it tells what is the same and what
+    changed, and nobody can try guesses at a short text with it."""
+    if shown:
+        return mono(sha256.hex())
+    keyed = salted_hmac("openbook.digest", sha256, algorithm="sha256").hexdigest()
+    return format_html("{} keyed", mono(keyed))
 
 
 def short_id(pk: object) -> str:

@@ -30,15 +30,21 @@ class FileAdmin(MaskedInspectionAdmin[File]):
     created = column("time", "created_at", display.when, sort="created_at")
     owner = user_column()
     thread_link = thread_column()
-    takes = column("size", "size", filesizeformat, sort="size")
     problem = column("error", "error", display.error_code)
     parts = column("parts", "parts_read", display.number, sort="parts_read")
     tokens = column("tokens", "token_count", display.number, sort="token_count")
     tries = column("readings begun", "attempt", display.number)
-    digest = column("SHA-256", "sha256", lambda sha256: display.mono(bytes(sha256).hex()))
     named = content_column("name", "name")
     titled = content_column("title in it", "title")
     status = column("state", "state", display.status, sort="state")
+
+    @admin.display(description="size")
+    def takes(self, file: File) -> str:
+        return str(filesizeformat(file.size)) if is_shown(file) or file.size >= 1024 else "less than 1 KB"
+
+    @admin.display(description="SHA-256")
+    def digest(self, file: File) -> SafeString:
+        return display.digest(bytes(file.sha256), shown=is_shown(file))
 
     @admin.display(description="pages, slides or sheets")
     def pages(self, file: File) -> str:

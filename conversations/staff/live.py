@@ -23,6 +23,7 @@ from conversations.staff.access import Sight
 from conversations.staff.snapshot.bar import budget_x, segments
 from conversations.staff.snapshot.evidence import evidence_of
 from conversations.staff.snapshot.verdict import verdict
+from conversations.tools import registered
 from conversations.wire.events import ContextBuiltData
 
 VIEW = "conversations.view_thread"
@@ -39,6 +40,8 @@ WORDS = {
     "reply.failed": "It failed: {error}.",
 }
 CONTENT = {"reply.delta": "text", "tool.delta": "text", "reply.thinking": "summary"}
+STEP = 20
+"""Characters by which staff see a text grow that they are not shown."""
 OVER = "You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page."
 
 
@@ -46,7 +49,7 @@ def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
     """The event as staff see it: its words are ours, and its ``text`` is content, here only where that may be shown. Pure."""
     written = event.data.get(CONTENT.get(event.type, ""), "")
     names = {
-        "name": event.data.get("name", ""),
+        "name": tool_name(event.data.get("name")),
         "seconds": event.data.get("seconds", ""),
         "error": display.error_code(event.data.get("error")),
     }
@@ -56,8 +59,13 @@ def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
         "at": moment(event.at),
         "words": WORDS.get(event.type, "").format(**names),
         "text": written if shown else "",
-        "characters": len(written),
+        "characters": len(written) if shown else -(-len(written) // STEP) * STEP,
     }
+
+
+def tool_name(name: object) -> str:
+    """One of ours. Any other is the model's own word, and so content."""
+    return str(name) if name in registered() else "one that there is not"
 
 
 def live_page(thread: Thread) -> dict[str, Any]:

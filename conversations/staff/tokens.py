@@ -1,29 +1,18 @@
-from typing import Any
-
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 
-from conversations.accounts import limits, tokens
+from conversations.accounts import limits, rights, tokens
 from conversations.models import ApiToken
 from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, user_column
-from conversations.web.forms import TokenForm
-
-
-class TokenOfUserForm(TokenForm):
-    class Meta(TokenForm.Meta):
-        fields = ["user", *TokenForm.Meta.fields]
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(InspectionAdmin[ApiToken]):
-    """Tokens of all users: made for one, shown once, and taken back. They can't be changed."""
+    """Tokens of all users, seen and taken back. Only their own people make them: by a token one acts as its user."""
 
     list_display = ["name", "owner", "granted", "state", "created", "expires", "used"]
     list_filter = ["created_at"]
@@ -32,7 +21,6 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
     search_help_text = "A word of the name, or a user name."
     ordering = ["-id"]
     fields = ["name", "owner", "granted", *limits.KINDS, "state", "created", "expires", "used", "revoked"]
-    autocomplete_fields = ["user"]
     actions = ["revoke"]
     empty_text = (
         "No tokens. People make them at /account/tokens/, programs with their password at POST /api/v1/auth/token/."
@@ -45,27 +33,6 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
     used = column("last used", "last_used_at", display.when, sort="last_used_at")
     revoked = column("revoked", "revoked_at", display.when)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("conversations.add_apitoken")
-
-    def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> Any:
-        return self.fields if obj else [*TokenOfUserForm.Meta.fields, "days"]
-
-    def get_form(self, request: HttpRequest, obj: ApiToken | None = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, change, **kwargs if change else kwargs | {"form": TokenOfUserForm})
-
-    def save_model(self, request: HttpRequest, obj: ApiToken, form: forms.ModelForm[ApiToken], change: bool) -> None:
-        assert isinstance(form, TokenForm)
-        obj.secret = form.prepared(obj)
-        super().save_model(request, obj, form, change)
-
-    def response_add(self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
-        """In the answer itself: whatever is kept for a page after it could be read there again."""
-        context = self.admin_site.each_context(request) | {"title": "A new token", "token": obj}
-        response = TemplateResponse(request, "admin/conversations/apitoken/made.html", context)
-        add_never_cache_headers(response)
-        return response
-
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("conversations.change_apitoken")
 
@@ -76,11 +43,15 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
         location=[ActionLocation.CHANGE_LIST, ActionLocation.CHANGE_FORM],
     )
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        valid = list(queryset.filter(revoked_at__isnull=True))
-        tokens.revoke(queryset)
-        for token in valid:
+        valid = list(queryset.filter(revoked_at__isnull=True).select_related("user"))
+        mine = [token for token in valid if rights.may_manage(request.user, token.user)]
+        tokens.revoke(queryset.filter(pk__in=[token.pk for token in mine]))
+        for token in mine:
             self.log_change(request, token, "Revoked.")
-        self.message_user(request, f"Revoked: {len(valid)}. They stop working at once.", messages.SUCCESS)
+        self.message_user(request, f"Revoked: {len(mine)}. They stop working at once.", messages.SUCCESS)
+        if kept := len(valid) - len(mine):
+            words = f"Kept: {kept}. Only a superuser revokes those of people who may more than you do."
+            self.message_user(request, words, messages.ERROR)
 
     @admin.display
     def state(self, token: ApiToken) -> str:

@@ -7,35 +7,47 @@ from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
+from django.contrib.admin.utils import unquote
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.forms import AdminPasswordChangeForm
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.accounts import allowances, mailing
+from conversations.accounts import allowances, mailing, rights
+from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
-from conversations.models import ApiToken, File, Thread, UserLimits
-from conversations.runtime.site import site_address
-from conversations.staff import deletion_counts, display
-from conversations.staff.base import STYLES, column
+from conversations.models import ApiToken, ContentAccess, File, Thread, UserLimits
+from conversations.staff import access, deletion_counts, display
+from conversations.staff.base import STYLES, OfferedLookups, column
 from conversations.threads import deletion
+from conversations.web.token_revocation import RevokesTokens
 from memory.models import Consolidation, DailySummary, Memory, Topic
 
 if TYPE_CHECKING:
     BaseAdmin = DjangoUserAdmin[User]
+    BaseGroupAdmin = DjangoGroupAdmin
+    BasePasswordForm = AdminPasswordChangeForm[User]
     BaseInline = admin.StackedInline[UserLimits, User]
 else:
-    BaseAdmin = DjangoUserAdmin
+    BaseAdmin, BaseGroupAdmin, BasePasswordForm = DjangoUserAdmin, DjangoGroupAdmin, AdminPasswordChangeForm
     BaseInline = admin.StackedInline
 
 admin.site.unregister(
-    [User, EmailAddress, UserSession]
+    [Group, User, EmailAddress, UserSession]
 )  # a mail address is the user's; nobody sees where others are signed in
+
+
+SIGN_IN = ContentAccess.Action.SIGN_IN
+NOT_AS_THEM = "Only a superuser may do so for staff, and for whoever may more than you do: one could sign in as them."
 
 
 class LimitsInline(BaseInline):
@@ -72,9 +84,14 @@ class LeavingFilter(admin.SimpleListFilter):
         return queryset.filter(deletion__isnull=self.value() == "no") if self.value() in {"yes", "no"} else queryset
 
 
+class PasswordForm(RevokesTokens, BasePasswordForm):  # type: ignore[misc]  # each says whose it is
+    """Django's own, for somebody else."""
+
+
 @admin.register(User)
-class UserAdmin(BaseAdmin):
-    """Django's own, with the way to a user's threads and with a delete that takes them along."""
+class UserAdmin(OfferedLookups[User], BaseAdmin):
+    """Django's own, with the way to a user's threads and with a delete that takes them along. Nobody changes who may more
+    than they do, or makes more of anybody than they are."""
 
     list_display = ["username", "leaves", "threads", "is_active", "is_staff", "seen", "joined", "email"]
     list_filter = [*DjangoUserAdmin.list_filter, LeavingFilter]
@@ -85,6 +102,8 @@ class UserAdmin(BaseAdmin):
     ]
     readonly_fields = ["threads", "memories", "goes"]
     inlines = [LimitsInline]
+    change_password_form = PasswordForm
+    change_user_password_template = "admin/conversations/change_password.html"  # noqa: S105  # no password
     actions = ["link_for_password"]
 
     joined = column("joined", "date_joined", display.when, sort="date_joined")
@@ -103,12 +122,12 @@ class UserAdmin(BaseAdmin):
             self.message_user(request, "Choose one user: a link is for one.", messages.ERROR)
             return None
         (user,) = people
-        if (user.is_staff or user.is_superuser) and not getattr(request.user, "is_superuser", False):
-            # By the link one becomes them.
-            self.message_user(request, "Only a superuser may make one for staff.", messages.ERROR)
+        if not rights.may_sign_in_as(request.user, user):
+            self.message_user(request, NOT_AS_THEM, messages.ERROR)
             return None
+        self._could_sign_in(request, user, "Made a link for a new password.")
         self.log_change(request, user, "Made a link for a new password.")
-        link = mailing.password_link(user, site_address(request))
+        link = mailing.password_link(user)
         context = self.admin_site.each_context(request) | {
             "title": "A link for a new password",
             "person": user,
@@ -117,6 +136,46 @@ class UserAdmin(BaseAdmin):
         response = TemplateResponse(request, "admin/conversations/password_link.html", context)
         add_never_cache_headers(response)
         return response
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_change_permission(request, obj) and (obj is None or rights.may_manage(request.user, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or rights.may_manage(request.user, obj))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
+        mine = [] if request.user.is_superuser else ["is_superuser"]
+        theirs = [] if obj is None or rights.may_sign_in_as(request.user, obj) else ["email"]
+        return [*self.readonly_fields, *mine, *theirs]
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        grantable = {"groups": rights.grantable_groups, "user_permissions": rights.grantable_permissions}
+        if db_field.name in grantable:
+            kwargs["queryset"] = grantable[db_field.name](request.user)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    @transaction.atomic
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        if change and "email" in form.changed_data:
+            self._could_sign_in(request, obj, "Changed the mail address, to which links for a new password go.")
+        super().save_model(request, obj, form, change)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """One's own is changed where the old one is asked for."""
+        user = self.get_object(request, unquote(id))
+        if user == request.user and self.has_change_permission(request, user):
+            return redirect("account_change_password")
+        if user and not rights.may_sign_in_as(request.user, user):
+            raise PermissionDenied(NOT_AS_THEM)
+        # Before it is set, as no transaction lasts while a password is hashed.
+        if user and request.method == "POST" and self.change_password_form(user, request.POST).is_valid():
+            self._could_sign_in(request, user, "Set a new password.")
+        return super().user_change_password(request, id, form_url)
+
+    def _could_sign_in(self, request: HttpRequest, user: User, how: str) -> None:
+        """The person is told, as of any access to what they wrote."""
+        if user != request.user:
+            access.record(request, user=user.pk, what="account", object_id=user.pk, reason=how, action=SIGN_IN)
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
         return self.inlines if obj else []
@@ -152,8 +211,12 @@ class UserAdmin(BaseAdmin):
         counts = deletion_counts.goes_with(Thread.objects.filter(user__in=users))
         files, tokens = (rows.objects.filter(user__in=users).count() for rows in (File, ApiToken))
         counts = {"users": len(users), **counts, "files": files, "API tokens": tokens}
-        may = request.user.has_perm("conversations.delete_thread") or not counts["threads"]
-        return [display.link(User, user.pk, user) for user in users], counts, set() if may else {"thread"}, []
+        missing = set()
+        if counts["threads"] and not request.user.has_perm("conversations.delete_thread"):
+            missing.add("thread")
+        if not all(self.has_delete_permission(request, user) for user in users):
+            missing.add("user")
+        return [display.link(User, user.pk, user) for user in users], counts, missing, []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         deletion.delete_user(obj)
@@ -162,3 +225,35 @@ class UserAdmin(BaseAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         for user in queryset:
             deletion.delete_user(user)
+
+
+def _refuse_shipped_name(name: str) -> None:
+    if name in GROUPS:
+        raise ValidationError("`migrate` gives a group of this name its rights: only a superuser may make one.")
+
+
+@admin.register(Group)
+class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
+    """Django's own. To change a group is to give its permissions to whoever is in it."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        may = obj is None or rights.may_manage_group(request.user, obj)
+        return super().has_change_permission(request, obj) and may
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        may = obj is None or rights.may_manage_group(request.user, obj)
+        return super().has_delete_permission(request, obj) and may
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> list[str]:
+        return ["name"] if obj and obj.name in GROUPS and not request.user.is_superuser else []
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if db_field.name == "name" and field and not request.user.is_superuser:
+            field.validators.append(_refuse_shipped_name)
+        return field
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest | None = None, **kwargs: Any) -> Any:
+        if request and db_field.name == "permissions":
+            kwargs["queryset"] = rights.grantable_permissions(request.user)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)

@@ -23,6 +23,7 @@ for show in (
     display.status,
     display.error_code,
     display.purpose,
+    display.rough,
 ):
     register.filter(show.__name__, show)
 

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations.accounts import lifecycle, mailing
+from conversations.accounts import lifecycle, mailing, tokens
 from conversations.files import store
 from conversations.keep.ledger import LedgerAway
 from conversations.web.entry import refused_form
@@ -27,6 +27,7 @@ def page(request: SignedInRequest) -> HttpResponse:
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
         "room": store.room_of(request.user),
+        "has_tokens": tokens.of(request.user).exists(),
     }
     return render(request, "account/account.html", context)
 
@@ -35,6 +36,13 @@ def page(request: SignedInRequest) -> HttpResponse:
 @login_required
 def change_password(request: SignedInRequest) -> HttpResponseBase:
     return refused_form(allauth_views.password_change(request))
+
+
+@never_cache
+@login_required
+def change_password_of_staff(request: SignedInRequest) -> HttpResponse:
+    """One form for all people, where guesses at the old password are counted."""
+    return redirect("account_change_password")
 
 
 @never_cache
@@ -56,7 +64,7 @@ def reauthenticate(request: SignedInRequest) -> HttpResponseBase:
 @login_required
 @require_POST
 def sign_out(request: SignedInRequest) -> HttpResponse:
-    """End one session, by the id of its row, or all but this one."""
+    """End one session, by the id of its row, or all but this one and, unless they are to be kept, the access tokens."""
     rows = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     chosen = request.POST.get("sign_in", "")
     if chosen:
@@ -64,7 +72,11 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
             rows.filter(id=int(chosen)) if chosen.isascii() and chosen.isdecimal() and len(chosen) < 19 else rows.none()
         )
     ended = lifecycle.sign_out(rows)
-    success(request, f"{ended} sign-in{'s' * (ended != 1)} ended.")
+    words = f"{ended} sign-in{'s' * (ended != 1)} ended."
+    if not chosen and not request.POST.get("keep_tokens"):
+        revoked = tokens.revoke(tokens.of(request.user))
+        words += f" {revoked} access token{'s' * (revoked != 1)} revoked." if revoked else ""
+    success(request, words)
     return redirect("account")
 
 

@@ -16,7 +16,6 @@ from django.urls import reverse
 
 from conversations.accounts import lifecycle, sign_in
 from conversations.errors import RateLimited
-from conversations.runtime.site import site_address
 from conversations.tasks import mail_confirmation_link, mail_password_link
 
 
@@ -52,7 +51,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         if user.has_usable_password() and sign_in.count_mail(email):
-            mail_password_link.enqueue(user.pk, email, site_address(self.request))
+            mail_password_link.enqueue(user.pk, email)
 
     def send_confirmation_mail(
         self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC, signup: bool
@@ -61,7 +60,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if not sign_in.count_mail(address.email):
             message = "Enough links were sent to this address. Try again in an hour."
             raise RateLimited(message, limit="mail", most=sign_in.MAILS, retry_after=sign_in.HOUR)
-        mail_confirmation_link.enqueue(address.pk, site_address(request))
+        mail_confirmation_link.enqueue(address.pk)
 
 
 @contextmanager

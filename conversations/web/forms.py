@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
-from allauth.account.forms import LoginForm
+from allauth.account import forms as allauth_forms
 from allauth.core import context
 from django import forms
 
@@ -11,9 +10,10 @@ from conversations.accounts import limits, tokens
 from conversations.models import ApiToken, Scope
 from conversations.models.tokens import every_scope
 from conversations.web.account_adapter import counted_attempt
+from conversations.web.token_revocation import RevokesTokens
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]
+class SignInForm(allauth_forms.LoginForm):  # type: ignore[misc]
     """allauth's, with the field's name that programs know."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -24,7 +24,16 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
-class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]
+class OffersToKeepTokens(RevokesTokens):
+    """Where the account has any."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.user is None or not tokens.of(self.user).exists():
+            del self.fields["keep_tokens"]
+
+
+class ChangePasswordForm(OffersToKeepTokens, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
     """allauth's, whose guesses at the old password are counted."""
 
     def clean_oldpassword(self) -> str:
@@ -32,6 +41,14 @@ class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]
             password: str = super().clean_oldpassword()
             attempt.forgive()
             return password
+
+
+class SetPasswordForm(OffersToKeepTokens, allauth_forms.SetPasswordForm):  # type: ignore[misc]
+    """allauth's, for an account that has none."""
+
+
+class ResetPasswordKeyForm(OffersToKeepTokens, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    """allauth's, for who came by a link."""
 
 
 class TokenForm(forms.ModelForm[ApiToken]):

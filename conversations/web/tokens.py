@@ -1,5 +1,6 @@
 """The page on which people make tokens for their programs, see them and take them back. It needs no script."""
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,9 +16,11 @@ from conversations.web.views import SignedInRequest
 
 @never_cache
 @login_required
+@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: SignedInRequest) -> HttpResponse:
-    """The caller's tokens. A new one is shown in the answer to the form, and never again."""
+    """The caller's tokens. A new one takes the password, as it outlives the session, and is shown in the answer to the form
+    and never again."""
     row = ApiToken(user=request.user)
     form = TokenForm(request.POST or None, instance=row)
     if form.is_valid():

@@ -9,6 +9,7 @@ urlpatterns = [
     path("account/tokens/", tokens.page, name="tokens"),
     path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("admin/login/", entry.staff_login),
+    path("admin/password_change/", account.change_password_of_staff),
     path("accounts/login/", entry.login),
     path("accounts/signup/", entry.signup),
     path("accounts/password/reset/", entry.forgotten),

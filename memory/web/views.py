@@ -38,13 +38,16 @@ LOOKED = {
     "topic": "an open topic",
     "why of a turn": "a message, and why it was forgotten",
     "comparison": "what the model was given, and what changed in it",
+    "proof": "the digest of what the model was given",
     "what if": "what the model would have been given",
     "reply as it is written": "a reply as it was written",
+    "account": "your account",
 }
 DID: dict[str, str] = {
     ContentAccess.Action.READ: "read",
     ContentAccess.Action.EXPORT: "downloaded",
     ContentAccess.Action.WATCH: "watched live",
+    ContentAccess.Action.SIGN_IN: "could sign in to",
 }
 
 

@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from conversations.checks import memory_is_configured, prices_can_be_read, provider_is_configured
+from conversations.checks import links_lead_here, memory_is_configured, prices_can_be_read, provider_is_configured
 from conversations.models import Connection
+from conversations.runtime.site import public_address
 from tests.conversations.connections import make_connection
 
 KEY = "sk-local"
@@ -96,3 +97,22 @@ def test_a_memory_service_that_cannot_work_is_told_before_the_start(
 def test_prices_that_cannot_be_read_are_told_before_the_start(text: str, numbers: list[str]) -> None:
     with override_settings(OPENBOOK_PRICES=text):
         assert [problem.id for problem in prices_can_be_read()] == numbers
+
+
+@pytest.mark.parametrize(
+    ("public", "trusted", "address", "numbers"),
+    [
+        ("", [], "http://book.local:8000", ["openbook.W007"]),
+        ("", ["https://*.example"], "http://book.local:8000", ["openbook.W007"]),
+        ("", ["https://a.example", "https://b.example"], "http://book.local:8000", ["openbook.W007"]),
+        ("", ["https://a.example"], "https://a.example", []),
+        ("https://book.example", ["https://a.example"], "https://book.example", []),
+    ],
+)
+def test_a_deployment_is_asked_for_its_address(
+    public: str, trusted: list[str], address: str, numbers: list[str]
+) -> None:
+    hosts = ["*", ".example", "book.local"]
+    own = {"OPENBOOK_PUBLIC_URL": public, "CSRF_TRUSTED_ORIGINS": trusted, "ALLOWED_HOSTS": hosts, "PORT": 8000}
+    with override_settings(**own):
+        assert ([problem.id for problem in links_lead_here()], public_address()) == (numbers, address)

@@ -12,7 +12,7 @@ from django.urls import URLPattern, path, reverse
 from conversations.context import snapshots
 from conversations.context.rendering import canonical, sha256
 from conversations.models import ContextSnapshot
-from conversations.staff import access
+from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import InspectionAdmin
 from conversations.staff.compare.compare_page import compare_page, neighbour, side_of, summaries_of
@@ -79,16 +79,18 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         return self._page(request, snapshot, "what_if", context)
 
     def prove_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
-        """It shows digests and no content."""
+        """It shows digests and no content: of the request itself to who may read that."""
         snapshot = self._snapshot(request, id)
-        context: dict[str, Any] = {"title": "Proof", "recorded": bytes(snapshot.digest).hex()}
+        shown = self._look(request, snapshot, "proof").shown
+        context: dict[str, Any] = {"title": "Proof", "recorded": display.digest(bytes(snapshot.digest), shown=shown)}
         try:
             content = canonical(snapshots.rebuild(snapshot))
         except snapshots.NotRebuildable as error:
             context["refusal"] = str(error)
         else:
-            context |= {"rebuilt": sha256(content.decode()).hex(), "size": len(content)}
-            context["is_proven"] = context["rebuilt"] == context["recorded"]
+            rebuilt = sha256(content.decode())
+            context |= {"rebuilt": display.digest(rebuilt, shown=shown), "size": len(content), "shown": shown}
+            context["is_proven"] = rebuilt == bytes(snapshot.digest)
         return self._page(request, snapshot, "prove", context)
 
     def _snapshot(self, request: HttpRequest, id: UUID) -> ContextSnapshot:

@@ -18,6 +18,7 @@ from conversations.context.rendering import canonical
 from conversations.models import ContentAccess, ContextSnapshot, Thread
 from conversations.providers import prices
 from conversations.runtime.lagging import watch
+from conversations.runtime.site import public_address
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, column
@@ -112,7 +113,7 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         """Why it can't be downloaded, and what to do."""
         if not sight.may_export:
             return sight.problem or NOT_PERMITTED
-        return NO_REASON + request.build_absolute_uri(display.change_url(ContextSnapshot, snapshot.pk))
+        return NO_REASON + public_address() + display.change_url(ContextSnapshot, snapshot.pk)
 
     def page_context(self, request: HttpRequest, row: ContextSnapshot, sight: Sight) -> dict[str, Any]:
         return {"page": snapshot_page(row, shown=sight.shown)}

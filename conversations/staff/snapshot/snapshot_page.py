@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.safestring import SafeString
+
 from artifacts.staff.repeat_layers import Layer, layers
 from conversations.context import snapshots
 from conversations.context.model_switch import ModelSwitch, switch_before
@@ -43,7 +45,7 @@ class SnapshotPage:
     switch: ModelSwitch | None
     proven: bool
     forgotten_at: datetime | None
-    digest: str
+    digest: SafeString
     segments: Sequence[Segment]
     budget_x: float | None
     budget_origin: str
@@ -91,7 +93,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         switch=switch_before(snapshot),
         proven=evidence.proven,
         forgotten_at=body["forgotten_at"],
-        digest=body["digest"],
+        digest=display.digest(bytes(snapshot.digest), shown=shown),
         segments=segments(snapshot, body["sections"]),
         budget_x=budget_x(snapshot),
         budget_origin=origin.words if (origin := snapshots.origin_of(snapshot)) else "",

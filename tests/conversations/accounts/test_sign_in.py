@@ -14,7 +14,9 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from conversations.accounts import passwords, sign_in
 from conversations.errors import RateLimited
+from conversations.runtime import rate_counters
 from tests.conversations.factories import make_user
+from tests.test_authorisation import routes
 from tests.waiting import until
 
 AT = 1_795_262_400.0 + 15
@@ -84,6 +86,38 @@ def test_an_unknown_name_costs_and_says_the_same_as_a_wrong_password(
         said.append((answer.status_code, text))
         costs.append(len(hashes))
     assert (said, costs) == ([said[0]] * 4, [1] * 4)
+
+
+def test_no_page_or_call_takes_more_guesses_than_signing_in_does(
+    person: User, hashes: list[str], settings: Settings
+) -> None:
+    """Every address that there is, with a wrong password in every field that asks for one. Whoever compares a password
+    without counting fails by itself."""
+    settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
+    client, asking = Client(), []
+    names = ("password", "oldpassword", "old_password", "current_password")
+    wrong = dict.fromkeys(names, "wrong") | {"username": "carol", "new_password1": PASSWORD, "new_password2": PASSWORD}
+    wrong |= {"password1": PASSWORD + "!", "password2": PASSWORD + "!"}
+    plain = {route for route, view in routes() if "<" not in route and "^" not in route and "logout" not in route}
+    for path in sorted("/" + route for route in {*plain, "admin/password_change/"}):
+        client.force_login(person)
+        kind: Any = {"content_type": "application/json"} if "api/" in path else {}
+        with time_machine.travel(AT, tick=False):
+            client.post(path, wrong, **kind)
+            if any(text.startswith("wrong") for text in hashes):
+                asking.append(path)
+                for guess in range(sign_in.ATTEMPTS + 2):
+                    client.post(path, wrong | dict.fromkeys(names, f"wrong {guess}"), **kind)
+                assert len([text for text in hashes if text.startswith("wrong")]) == sign_in.ATTEMPTS, path
+        hashes.clear()
+        rate_counters.HERE.clear()
+    assert asking == [
+        "/accounts/login/",
+        "/accounts/password/change/",
+        "/accounts/reauthenticate/",
+        "/admin/login/",
+        "/api/v1/auth/token/",
+    ]
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -77,7 +77,6 @@ EDITED = {
     "conversations_model",
     "artifacts_preset",
 }
-MADE = EDITED | {"conversations_apitoken"}
 DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
 INSPECTED = {
@@ -145,7 +144,7 @@ def expected(name: str, role: Role) -> int:
             allowed = TO_ITS_PAGE if name == "conversations_thread_why" else OK
             return allowed if role.may("view", model) else REFUSED
     model, _, page = name.rpartition("_")
-    offered = {"add": MADE, "delete": DELETED}.get(page)
+    offered = {"add": EDITED, "delete": DELETED}.get(page)
     return OK if role.may(ACTIONS[page], model) and (offered is None or model in offered) else REFUSED
 
 
@@ -167,6 +166,7 @@ def test_every_page_shows_each_role_what_is_meant_for_it(name: str, rows: Row, p
     exported = {("export", "exact request", str(rows["conversations_contextsnapshot"]), False)}
     read = {("read", what, str(rows[model]), model in IN_NO_THREAD) for model, what in READ.items()}
     read.add(("read", "why of a turn", str(rows["conversations_message"]), False))
+    read.add(("read", "proof", str(rows["conversations_contextsnapshot"]), False))
     assert told == (read | exported if reads else set())
     assert len(records) == len(told)
     assert {(each.user_id, each.reason) for each in records} == ({(person.pk, REASON)} if reads else set())

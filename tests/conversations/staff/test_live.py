@@ -89,7 +89,8 @@ async def test_without_a_reason_or_permission_the_words_stay_masked(
     running = await replies.start(user=user, thread_id=None, content=SECRET)
     client = await staff(*permissions, reason=reason)
     seen = [each async for each in watching(client, running.thread, f"?reply={running.reply.pk}")]
-    assert sum(each.get("characters", 0) for each in seen) == len(SECRET)
+    grown = [each["characters"] for each in seen if each.get("characters")]
+    assert (sum(grown) >= len(SECRET), {each % 20 for each in grown}) == (True, {0})
     assert "Biscuit" not in json.dumps(seen)
     page: Any = await client.get(reverse("admin:conversations_thread_live", args=[running.thread.pk]))
     assert ("Biscuit" in page.text, "Content is masked" in page.text) == (False, True)
