@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from artifacts.models import Artifact
-from conversations.context.excerpts import bullet
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.context.token_estimate import estimate_tokens
-from conversations.providers.markers import ARTIFACTS
+from conversations.providers.markers import ARTIFACTS, BULLET
+from conversations.providers.quoting import quote_name
+from conversations.runtime.text import clean
 
 
 class ArtifactListSource(Source[tuple[tuple[str, str], ...]]):
@@ -50,7 +51,8 @@ FROM (
 
     def read(self, rows: Sequence[Row], reading: Reading) -> tuple[tuple[str, str], ...] | None:
         return tuple(
-            (id, bullet(f"“{title}” ({kind}, version {version}, id {id})")) for id, title, kind, version in rows
+            (id, f"{BULLET}{quote_name(clean(title))} ({kind}, version {version}, id {id})")
+            for id, title, kind, version in rows
         )
 
     def fit(self, candidates: tuple[tuple[str, str], ...], tokens: int) -> Fitted:

@@ -4,9 +4,10 @@ from artifacts.models import Preset
 from conversations.context.token_estimate import turn_tokens
 from conversations.context.windowing import Turn
 from conversations.models import Message, Thread, text_blocks
+from conversations.providers.markers import PRESET
+from conversations.providers.quoting import quote_name
 from conversations.runtime import clock
 
-SPOKEN_BY = "[Instruction of the preset “{name}”, given by Openbook and not by the person]"
 HOW_TO_SAVE = """\
 Work from the conversation above and from nothing else. Save the result once with the tool save_artifact, as {kind}{language}, \
 and write nothing beside it; if you don't have the tool, answer with nothing but the content.
@@ -31,4 +32,4 @@ def instruction_text(preset: Preset) -> str:
     """What the model reads, the preset's prompt and what Openbook says around it."""
     language = f", language {preset.language}" if preset.language else ""
     how_to_save = HOW_TO_SAVE.format(kind=preset.kind, language=language, name=preset.name)
-    return "\n\n".join([SPOKEN_BY.format(name=preset.name), preset.prompt.strip(), how_to_save])
+    return "\n\n".join([PRESET.replace("“{name}”", quote_name(preset.name)), preset.prompt.strip(), how_to_save])

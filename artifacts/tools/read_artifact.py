@@ -6,6 +6,7 @@ from typing import Any
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion
+from conversations.providers.quoting import quote_name
 from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 
@@ -15,8 +16,8 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     number = input.get("version", artifact.version)
     version = ArtifactVersion.objects.filter(user=call.user_id, artifact=artifact, number=number).first()
     if version is None:
-        raise ToolError(f"“{artifact.title}” has versions 1 to {artifact.version}, no version {number}.")
-    head = f"“{artifact.title}” ({artifact.kind}), version {number} of {artifact.version}:"
+        raise ToolError(f"{quote_name(artifact.title)} has versions 1 to {artifact.version}, no version {number}.")
+    head = f"{quote_name(artifact.title)} ({artifact.kind}), version {number} of {artifact.version}:"
     return ToolResult(text=f"{head}\n\n{version.content}", summary=f"Read “{artifact.title}”, version {number}")
 
 
@@ -29,7 +30,7 @@ def artifact_named(call: ToolContext, named: str) -> Artifact:
         artifact = services.find_by_title(mine, clean(one_line(named)))
     if artifact is None:
         titles = list(mine.order_by("-created_at").values_list("title", flat=True)[:20])
-        there = f"There are: {', '.join(f'“{title}”' for title in titles)}." if titles else "There are none yet."
+        there = f"There are: {', '.join(map(quote_name, titles))}." if titles else "There are none yet."
         raise ToolError(f"There is no such artifact in this thread. {there}")
     return artifact
 

@@ -9,6 +9,7 @@ from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from artifacts.services import ArtifactError, Provenance, SavedVersion
 from conversations.models import Reply
+from conversations.providers.quoting import quote_name
 from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
@@ -40,9 +41,9 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
         raise ToolError(error.message) from error
     artifact = saved.artifact
     if saved.changed:
-        text = f"Saved “{artifact.title}”, version {artifact.version}. It is beside the conversation now."
+        text = f"Saved {quote_name(artifact.title)}, version {artifact.version}. It is beside the conversation now."
     else:
-        text = f"“{artifact.title}” says the same already, in version {artifact.version}. Nothing was saved."
+        text = f"{quote_name(artifact.title)} says the same already, in version {artifact.version}. Nothing was saved."
     return ToolResult(
         text=f"{text} Its id is {artifact.id}.",
         summary=f"Saved “{artifact.title}”, version {artifact.version}",

@@ -44,7 +44,7 @@ from conversations.context.known import KnownQuery, complete_known
 from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
 from conversations.context.reads import AsOf, HistoryQuery, candidates_of, read_all
 from conversations.context.reasons import Reason
-from conversations.context.rendering import render, sha256, text_digest
+from conversations.context.rendering import QUOTING, render, sha256, text_digest
 from conversations.context.rewriting import Rewriting
 from conversations.context.sessions import Session
 from conversations.context.sources import MessageQuery, SourceQuery
@@ -85,6 +85,8 @@ class RecordedInputs:
     """What stood of files in its turns."""
     citing: str | None = None
     """What it said of citing them."""
+    quoting: int | None = QUOTING
+    """How its texts were told apart."""
     counts: Mapping[int, int] | None = None
     """Tokens of turns that its provider had counted, by position."""
 
@@ -304,6 +306,7 @@ def build_context(
         fallback_for=options.fallback_for,
         fallback_cause=options.fallback_cause,
         begins_after=begins_after,
+        quoting=recorded.quoting if recorded else QUOTING,
     )
     # What the reply thought before is bound to another request than this one.
     return _assembled(inputs, _without_bound_thinking(parts, allowance.thinking), watch, inputs.fitting)
@@ -368,6 +371,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         cache=cache,
         thinking=inputs.allowance.thinking,
         program=parts.program.text if parts.program else "",
+        quoting=inputs.quoting,
     )
     runs = account(
         parts.history,
@@ -402,6 +406,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         fallback_cause=inputs.fallback_cause,
         rewriting=inputs.rewriting,
         cache=cache,
+        quoting=inputs.quoting,
         payload=payload,
         timings_ms=watch.laps(),
         inputs=inputs,

@@ -17,6 +17,7 @@ from conversations.context.fitting import (
 from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime, Previous
 from conversations.context.reads import Candidates
 from conversations.context.reasons import Reason
+from conversations.context.rendering import QUOTING
 from conversations.context.rewriting import Rewriting
 from conversations.context.source_problems import Problem
 from conversations.context.sources import SourceItem
@@ -57,6 +58,7 @@ class Context:
     problems: Sequence[Problem] = ()
     rewriting: Rewriting = rewriting.OFF
     cache: CachePlan = field(default_factory=CachePlan)
+    quoting: int | None = QUOTING
     payload: Payload
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     inputs: "BuildInputs | None" = None
@@ -141,3 +143,4 @@ class BuildInputs:
     fallback_for: str = ""
     fallback_cause: str = ""
     begins_after: int = 0
+    quoting: int | None = QUOTING

@@ -1,7 +1,7 @@
 """The message said so that it stands by itself, beside the person's own words (Q2). What it is, ``rewriting`` decides."""
 
-from conversations.context.rewriting import marked
 from conversations.context.sources import Fitted, MessageQuery, Place, Source
+from conversations.providers.quoting import contextualised
 
 QUERY = "query"
 
@@ -21,4 +21,4 @@ class ContextualisedQuerySource(Source[str]):
         return query.query
 
     def fit(self, candidates: str, tokens: int) -> Fitted:
-        return Fitted(text=marked(candidates))
+        return Fitted(text=contextualised(candidates))

@@ -3,7 +3,6 @@
 They are data: none of their lines may pass for one of our headings.
 """
 
-import re
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,24 +10,34 @@ from functools import lru_cache
 from conversations.context.budget import shorten
 from conversations.context.reasons import Reason
 from conversations.context.token_estimate import estimate_tokens
+from conversations.providers.markers import Kind
+from conversations.providers.quoting import note, quote, unquote
 from conversations.runtime.text import clean
 
 SMALLEST_PIECE = 40
 """Tokens: less of a text than this is of no use."""
 LONGEST_COUNTED = 2_500
-HEADING_MARK = re.compile(r"^([\s\u200b-\u200f\u2060-\u2064\ufeff]*)#")
 
 type FittedLines = dict[str, tuple[Reason, int]]
 """Why each row is there and the tokens that it takes, by its id."""
 
 
 def bullet(text: str) -> str:
-    return f"- {' '.join(clean(text).split())}"
+    return note(clean(text))
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, kind: Kind = Kind.SUMMARY) -> str:
     """A text of several lines, none of which passes for one of our headings."""
-    return "\n".join(HEADING_MARK.sub(r"\1\\#", line) for line in clean(text).strip().splitlines())
+    return quote(kind, _lines(text))
+
+
+def requoted(text: str) -> str:
+    """A piece of a text that was quoted: cutting may lay bare a mark that stood within a line."""
+    return quote(Kind.SUMMARY, unquote(Kind.SUMMARY, _lines(text)))
+
+
+def _lines(text: str) -> str:
+    return "\n".join(clean(text).strip().splitlines())
 
 
 def fit_list(
@@ -65,8 +74,7 @@ def piece(heading: str, body: str, tokens: int, *, characters: int = sys.maxsize
     if count(whole) <= tokens and len(whole) <= characters:
         return whole
     while room >= SMALLEST_PIECE:
-        # Cutting may lay bare a heading's mark that stood within a line.
-        text = f"{heading}\n\n{quoted(shorten(body, room))}"
+        text = f"{heading}\n\n{requoted(shorten(body, room))}"
         over = count(text) - tokens
         if len(text) > characters:
             over = max(over, room - room * characters // len(text))

@@ -24,7 +24,7 @@ from conversations.context.file_excerpts import (
 )
 from conversations.context.file_ranking import MOST_WORDS, PartWords, SoughtWords, scores
 from conversations.context.file_results import NO_RESULTS, Results, named_parts, read_excerpts, written_results
-from conversations.context.rendering import mention
+from conversations.context.rendering import QUOTING, mention
 from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.turn_groups import FILE
 from conversations.context.windowing import Turn
@@ -250,7 +250,7 @@ def _file_blocks(turn: Turn, contents: Contents, form: FileForm) -> list[Block]:
     there = {excerpt.file.id for excerpt in turn.files}
     missing = [block for block in turn.content if block["type"] == FILE and str(block["file"]) not in there]
     return [
-        *map(mention, missing),
+        *(mention(block, QUOTING if form.fenced else None) for block in missing),
         *(block for excerpt in turn.files for block in blocks(excerpt, contents.get(excerpt.file.id, {}), form)),
     ]
 

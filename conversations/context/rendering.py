@@ -13,11 +13,16 @@ from conversations.context.turn_groups import FILE, Block, SentMessage, only_tex
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import Payload, Provider
-from conversations.providers.markers import EARLIER
+from conversations.providers.markers import EARLIER, Kind
+from conversations.providers.quoting import mention as mentioned
+from conversations.providers.quoting import quote
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 GO_ON = "go_on"
 """The name of words of Openbook's that ask the model to go on with what it has said so far."""
+QUOTING = 1
+"""How texts are told apart in the requests that are made now, as their snapshots say (``providers.quoting``). Requests of
+earlier releases say nothing of it: what a turn said stood there as it was."""
 MOST_ROUNDS = 8
 """Model requests of one reply. In the last one the model is asked to answer in words."""
 
@@ -36,6 +41,7 @@ def render(
     cache: CachePlan,
     thinking: ThinkingPlan = NO_THINKING,
     program: str = "",
+    quoting: int | None = QUOTING,
 ) -> Payload:
     """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
     the reply has said and done in its earlier rounds, each with its name. ``tools`` and the rounds are JSON: definitions, and
@@ -47,8 +53,8 @@ def render(
         max_tokens=max_tokens,
         system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
         messages=[
-            *api_messages(turns, additions, mark=cache.mark_at(MESSAGE)),
-            *joined(part for name, text in rounds for part in round_parts(name, text, results)),
+            *api_messages(turns, additions, mark=cache.mark_at(MESSAGE), quoting=quoting),
+            *joined(part for name, text in rounds for part in round_parts(name, text, results, quoting)),
         ],
         tools=json.loads(tools) if tools else (),
         tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
@@ -84,16 +90,20 @@ def system_blocks(texts: Iterable[str], *, mark: str = "") -> list[dict[str, Any
     return marked(blocks, mark) if mark else blocks
 
 
-def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: str = "") -> list[dict[str, Any]]:
+def api_messages(
+    turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: str = "", quoting: int | None = QUOTING
+) -> list[dict[str, Any]]:
     """Turns as the API wants them: roles alternate and the first is the user's, so neighbours of one role are joined.
 
     A cache mark stands at the end of the person's own words, before the additions: the next request repeats only the former.
     ``mark`` is how long its entry lives; empty for none.
     """
+    if quoting:
+        turns = [*map(quoted_turn, turns)]
     if only_texts(turns) and not any(turn.file_blocks for turn in turns):
         parts = [SentMessage(turn.role, turn.content) for turn in turns if turn.content]
     else:
-        parts = [part for turn in without_orphans(turns) for part in parts_of(with_files(turn))]
+        parts = [part for turn in without_orphans(turns) for part in parts_of(with_files(turn, quoting))]
     if parts and parts[0].role == "assistant":
         parts.insert(0, SentMessage("user", text_blocks(EARLIER)))
     if mark and parts:
@@ -101,39 +111,53 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
     return joined([*parts, SentMessage("user", system_blocks(additions))])
 
 
-def with_files(turn: Turn) -> Turn:
+def quoted_turn(turn: Turn) -> Turn:
+    """The turn, where nothing that the person says passes for what Openbook puts beside it. An answer is all the model's."""
+    if turn.role == "assistant":
+        return turn
+    texts = [quote(Kind.MESSAGE, block["text"]) if block["type"] == "text" else "" for block in turn.content]
+    if not any(
+        block["type"] == "text" and block["text"] != text for block, text in zip(turn.content, texts, strict=True)
+    ):
+        return turn
+    content = [{**block, "text": text} if text else block for block, text in zip(turn.content, texts, strict=True)]
+    return replace(turn, content=content)
+
+
+def with_files(turn: Turn, quoting: int | None = QUOTING) -> Turn:
     """The turn with what is sent of its files, in the place of blocks that name them."""
     named = [block for block in turn.content if block["type"] == FILE]
     if turn.role == "assistant":
         if not named and not any(named_parts(turn.content)):
             return turn
         # Files of a reply come from imports; a model is given no pictures of its own.
-        content = [mention(block) if block["type"] == FILE else block for block in turn.content]
-        return replace(turn, content=with_results(content, turn.results))
+        content = [mention(block, quoting) if block["type"] == FILE else block for block in turn.content]
+        return replace(turn, content=with_results(content, turn.results, quoting))
     if not (named or turn.file_blocks):
         return turn
     own = [block for block in turn.content if block["type"] != FILE]
-    return replace(turn, content=[*(turn.file_blocks or map(mention, named)), *own])
+    return replace(turn, content=[*(turn.file_blocks or [mention(block, quoting) for block in named]), *own])
 
 
-def with_results(content: Sequence[Block], results: Results) -> list[Block]:
+def with_results(content: Sequence[Block], results: Results, quoting: int | None = QUOTING) -> list[Block]:
     """With what is sent of the parts of files that results name."""
     calls = {call for call, _ in named_parts(content)}
     return [
-        {**block, "content": [*map(_sendable, results.get(str(block["tool_use_id"]), block["content"]))]}
+        {**block, "content": _sendable(results.get(str(block["tool_use_id"]), block["content"]), quoting)}
         if block["type"] == "tool_result" and block["tool_use_id"] in calls
         else block
         for block in content
     ]
 
 
-def _sendable(block: Block) -> Block:
-    return mention(block) if block["type"] == FILE else block
+def _sendable(blocks: Sequence[Block], quoting: int | None) -> list[Block]:
+    return [mention(block, quoting) if block["type"] == FILE else block for block in blocks]
 
 
-def mention(block: Block) -> Block:
+def mention(block: Block, quoting: int | None = QUOTING) -> Block:
     """A file of which nothing is sent."""
-    return text_blocks(f"[File: {block.get('name') or 'without a name'}]")[0]
+    name = str(block.get("name") or "without a name")
+    return text_blocks(mentioned("File", name) if quoting else f"[File: {name}]")[0]
 
 
 def joined(parts: Iterable[SentMessage]) -> list[dict[str, Any]]:
@@ -151,10 +175,12 @@ def joined(parts: Iterable[SentMessage]) -> list[dict[str, Any]]:
     return messages
 
 
-def round_parts(name: str, text: str, results: Results = NO_RESULTS) -> list[SentMessage]:
+def round_parts(
+    name: str, text: str, results: Results = NO_RESULTS, quoting: int | None = QUOTING
+) -> list[SentMessage]:
     if name == GO_ON:
         return [SentMessage("user", text_blocks(text))]
-    return parts_of(SentMessage("assistant", with_results(json.loads(text), results)))
+    return parts_of(SentMessage("assistant", with_results(json.loads(text), results, quoting)))
 
 
 def round_text(blocks: Sequence[Block]) -> str:

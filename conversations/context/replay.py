@@ -37,7 +37,7 @@ from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_sec
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
-from conversations.providers.markers import CONTEXTUALISED
+from conversations.providers.quoting import query_in
 from conversations.runtime.values import dataclass
 from memory.models import Preferences
 
@@ -168,6 +168,7 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
             window=record.window if _is_same_model(record, assistant) else 0,
             files=record.files,
+            quoting=record.snapshot.quoting,
             citing=record.citing,
             counts=snapshots.counts_of(record.snapshot) if _is_same_model(record, assistant) else None,
         ),
@@ -349,7 +350,7 @@ def _stayed(before: ContextSnapshot, after: ContextSnapshot) -> bool:
 
 def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriting:
     outcome = RewritingOutcome(first.rewriting or RewritingOutcome.OFF)
-    return Rewriting(query=texts.get(QUERY, "").removeprefix(f"{CONTEXTUALISED} "), outcome=outcome)
+    return Rewriting(query=query_in(texts.get(QUERY, "")), outcome=outcome)
 
 
 def _given_beside(

@@ -1,7 +1,6 @@
 """A message that leans on earlier turns, said so that it stands by itself: added to it, never in its place (Q1–Q4)."""
 
 import asyncio
-import json
 import logging
 import re
 import time
@@ -16,7 +15,7 @@ from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
 from conversations.providers.base import WHOLE, ModelCall, Payload, Provider, ProviderError, whole_text
-from conversations.providers.markers import CONTEXTUALISED
+from conversations.providers.quoting import as_json
 from conversations.runtime.text import clean
 from conversations.runtime.values import dataclass
 
@@ -137,19 +136,12 @@ async def ask_model(
     return replace(response, rewriting=replace(rewriting, milliseconds=_milliseconds_since(started)))
 
 
-def marked(query: str) -> str:
-    """What follows the person's own words in the current user message (Q2)."""
-    return f"{CONTEXTUALISED} {query}"
-
-
 def material(turns: Sequence[Turn], snippet: str, text: str) -> str:
     """What the model is told (Q1). As JSON, because no text of a turn can pass for the end of it."""
     quoted_turns = [
         {"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in newest_turns(turns)
     ]
-    return json.dumps(
-        {"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": quoted_turns, "message": text}, ensure_ascii=False
-    )
+    return as_json({"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": quoted_turns, "message": text})
 
 
 def newest_turns(turns: Sequence[Turn]) -> Sequence[Turn]:

@@ -14,7 +14,7 @@ COLON = ": "
 
 IN_LABELS = re.compile(r"\\|:(?=\s|\Z)")
 HEAD = re.compile(
-    r"(?P<source>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC, "
+    r"\A(?P<source>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC, "
     rf"(?:(?P<role>user|assistant)|file {NAME}, (?P<label>(?:[^\\:]|\\.|:(?! ))*))): "
 )
 

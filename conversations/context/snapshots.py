@@ -115,6 +115,7 @@ def draft(context: Context) -> ContextSnapshot:
         rewriting=context.rewriting.outcome,
         problems=[asdict(problem) for problem in context.problems] or None,
         cache=snapshot_codec.pack_cache(context.cache),
+        quoting=context.quoting,
         timings_ms=snapshot_codec.pack_timings(context.timings_ms),
         **_columns(context),
     )
@@ -204,6 +205,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         cache=cache_of(snapshot),
         thinking=thinking_of(snapshot),
         program=program,
+        quoting=snapshot.quoting,
     )
 
 

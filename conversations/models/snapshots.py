@@ -125,6 +125,10 @@ class ContextSnapshot(models.Model):
         db_default="",
         help_text="Turns whose tokens the provider had counted exactly: position and tokens.",
     )
+    quoting = models.PositiveSmallIntegerField(
+        null=True,
+        help_text="How texts are told apart in the request; empty: the words of turns stand in it as they are.",
+    )
     total_tokens = models.PositiveIntegerField()
     token_factor = models.FloatField(
         default=1.0, db_default=1.0, help_text="Tokens of the model for each estimated one, as the context was fitted."

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from conversations.models import Model
 from conversations.providers import model_catalog
@@ -38,6 +38,8 @@ class Program(TypedDict):
     adds: dict[str, str]
     adds_tokens: int
     sets: dict[str, str]
+    quotes: NotRequired[bool]
+    """Whether nothing in a turn passes for another turn."""
 
 
 OFFLINE = "offline"

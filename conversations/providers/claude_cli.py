@@ -27,7 +27,9 @@ from conversations.providers.claude_cli_version import is_supported, version_of
 from conversations.providers.deadline import Deadline, reported
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.history import Content, blocks_of
+from conversations.providers.markers import LABELS, SEPARATOR
 from conversations.providers.message_stream import Progress
+from conversations.providers.quoting import mention, transcript
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 from conversations.runtime.word_tables import read_tables
 
@@ -36,8 +38,6 @@ log = logging.getLogger("openbook.providers")
 CALL = read_tables(__file__)
 SERVER = "{server}"
 """Stands for what only the server knows."""
-LABELS = {"user": "Human:", "assistant": "Assistant:"}
-SEPARATOR = "\n\n---\n\n"
 SEARCHED = "[searched documents]"
 ACTED = "[performed an action]"
 DOCUMENTS = frozenset({"document", "search_result"})
@@ -83,6 +83,7 @@ class ClaudeCliProvider(Provider):
             "adds": {place: row["text"] for place, row in added.items()},
             "adds_tokens": sum(row["tokens"] for row in added.values()),
             "sets": CALL["sets"],
+            "quotes": True,
         }
 
     def render(
@@ -97,6 +98,7 @@ class ClaudeCliProvider(Provider):
         **_: Any,
     ) -> Payload:
         """The context as every provider is given it, and beside it the texts that the CLI is told."""
+        program = program or self.program()
         return {
             "model": model,
             "max_tokens": max_tokens,
@@ -105,10 +107,10 @@ class ClaudeCliProvider(Provider):
             **payload_fields(thinking),
             "sent": {
                 "system_prompt": "\n\n".join(block["text"] for block in system),
-                "standard_input": prompt(messages),
+                "standard_input": prompt(messages, is_quoted=program.get("quotes", False)),
                 **told_of_thinking(thinking),
             },
-            "program": program or self.program(),
+            "program": program,
         }
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
@@ -249,20 +251,21 @@ def described(failure: StreamError) -> ProviderError:
     )
 
 
-def prompt(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The turns under their labels, oldest first. Turns of no speaker, and turns that nothing is left of, are passed over."""
-    turns = turns_of(messages)
+def prompt(messages: Sequence[Mapping[str, Any]], *, is_quoted: bool = True) -> str:
+    """The turns under their labels, oldest first. Turns of no speaker, and turns that nothing is left of, are passed over.
+    Unless it ``is_quoted``, a turn may hold what reads as another one: so it was in earlier releases."""
+    turns = turns_of(messages, is_quoted=is_quoted)
     if in_a_row := sum(before == after for (before, _), (after, _) in pairwise(turns)):
         log.warning("turns of one role follow one another", extra={"turns": in_a_row})
-    return SEPARATOR.join(f"{LABELS[role]} {text}" for role, text in turns)
+    return transcript(turns) if is_quoted else SEPARATOR.join(f"{LABELS[role]} {text}" for role, text in turns)
 
 
-def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def turns_of(messages: Sequence[Mapping[str, Any]], *, is_quoted: bool = True) -> list[tuple[str, str]]:
     """Role and text of each turn. What one reply says before and after its calls of tools is one turn."""
     turns: list[tuple[str, str]] = []
     after_results = False
     for message in messages:
-        role, text = message["role"], text_of(message["content"])
+        role, text = message["role"], text_of(message["content"], is_quoted=is_quoted)
         if text and role == "assistant" and after_results and turns and turns[-1][0] == role:
             turns[-1] = (role, f"{turns[-1][1]}\n\n{text}")
         elif text and role in LABELS:
@@ -271,29 +274,31 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return turns
 
 
-def text_of(content: Content) -> str:
+def text_of(content: Content, *, is_quoted: bool = True) -> str:
     """What was said in a turn, with short notes for what can't be said in text. Nothing where nothing but calls is left."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    kept = [(block["type"], note) for block in blocks for note in notes(block) if note]
+    kept = [(block["type"], note) for block in blocks for note in notes(block, is_quoted=is_quoted) if note]
     return "" if {kind for kind, _ in kept} == {"tool_use"} else "\n\n".join(note for _, note in kept)
 
 
-def notes(block: Mapping[str, Any]) -> Iterator[str]:
+def notes(block: Mapping[str, Any], *, is_quoted: bool) -> Iterator[str]:
     match block:
         case {"type": "text", "text": str(text)}:
             yield text if text.strip() else ""
         case {"type": "tool_use"}:
             yield SEARCHED if "search" in str(block.get("name")).lower() else ACTED
         case {"type": "tool_result", "content": list(parts)}:
-            yield from (reference(part) for part in parts if isinstance(part, dict) and part.get("type") in DOCUMENTS)
+            documents = (part for part in parts if isinstance(part, dict) and part.get("type") in DOCUMENTS)
+            yield from (reference(part, is_quoted=is_quoted) for part in documents)
         case {"type": "image"}:
             yield "[image]"
         case {"type": kind} if kind in DOCUMENTS:
-            yield reference(block)
+            yield reference(block, is_quoted=is_quoted)
 
 
-def reference(document: Mapping[str, Any]) -> str:
+def reference(document: Mapping[str, Any], *, is_quoted: bool) -> str:
     source = document.get("source")
     places = [document, source] if isinstance(source, dict) else [document]
     named = (place[name] for place in places for name in NAMES if isinstance(place.get(name), str))
-    return f"[referenced: {next(filter(None, named), 'document')}]"
+    name = str(next(filter(None, named), "document"))
+    return mention("referenced", name) if is_quoted else f"[referenced: {name}]"

@@ -78,25 +78,35 @@ def _letter(letter: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Where in a text a backslash is put before what would pass for a marker, and taken away again. Both patterns have one
-    group before it and one behind; no marker holds a backslash, nor another one of its rule."""
+    """Where in a text a backslash is put before what would pass for a marker, and taken away again. No marker holds a
+    backslash, nor another one of its rule."""
 
-    quoting: re.Pattern[str]
-    reading: re.Pattern[str]
+    bare: re.Pattern[str]
+    escaped: re.Pattern[str]
+    has_before: bool
 
     @classmethod
     def of(cls, *markers: str, after: str = "") -> "Rule":
         """``markers`` and what they come ``after`` are patterns."""
-        either = "|".join(markers)
-        before = f"{after}\\\\*" if after else ""
-        return cls(quoting=re.compile(f"({before})({either})"), reading=re.compile(rf"({before})\\({either})"))
+        before, marker = rf"({after}\\*)" if after else "", f"({'|'.join(markers)})"
+        return cls(bare=re.compile(before + marker), escaped=re.compile(rf"{before}\\{marker}"), has_before=bool(after))
+
+    def quote(self, text: str) -> str:
+        return self.bare.sub(r"\1\\\2" if self.has_before else r"\\\1", text)
+
+    def unquote(self, text: str) -> str:
+        return self.escaped.sub(r"\1\2" if self.has_before else r"\1", text)
 
 
-FILE_NUMBER = f"(?:[{UNSEEN}]*[{DASHES}][{UNSEEN}{DIGITS}]{{1,12}})?"
-FILE_BEGINS = f"{alike('<' + FILE)}{FILE_NUMBER}[{BLANKS}{UNSEEN}]+{alike('name=')}"
-FRAMES = Rule.of(
+def alike_any(*markers: str) -> str:
+    """The same of several that begin alike, with that letter apart: a search then looks for the letter alone."""
+    first = _letter(markers[0][0])
+    return f"(?<={first})(?:{'|'.join(alike(marker).removeprefix(first) for marker in markers)})"
+
+
+BRACKETED = alike_any(
     *(
-        alike(mark.partition(words)[0] + words)
+        mark.partition(words)[0] + words
         for mark, words in (
             (CONTEXTUALISED, "query"),
             (RECALLED, "message"),
@@ -104,9 +114,11 @@ FRAMES = Rule.of(
             (EARLIER, "out"),
             (PRESET, "preset"),
         )
-    ),
-    FILE_BEGINS,
+    )
 )
+FILE_NUMBER = f"(?:[{UNSEEN}]*[{DASHES}][{UNSEEN}{DIGITS}]{{1,12}})?"
+FILE_BEGINS = f"{alike_any('<' + FILE)}{FILE_NUMBER}[{BLANKS}{UNSEEN}]+{alike('name=')}"
+FRAMES = Rule.of(f"[{_letter('[')[1:-1]}{_letter('<')[1:-1]}](?:{BRACKETED}|{FILE_BEGINS})")
 """What begins something that Openbook adds to a message. Wherever it stands: lines are joined in some of the kinds."""
 HEADINGS = Rule.of(alike(HEADING), after=LINE_BEGINS)
 BULLETS = Rule.of(alike(BULLET), after=LINE_BEGINS)
@@ -136,7 +148,7 @@ class Kind(Enum):
     QUOTATION = (FRAMES, QUOTED_LINES)
     """Of a turn on one line, as it is recalled."""
     NOTE = (FRAMES, AGES)
-    """On one line of a list: a note, a topic, a moment, a query."""
+    """On one line: a note, a topic, a moment, a query, a name."""
     SUMMARY = (FRAMES, HEADINGS)
     """Several lines under a heading."""
     DAY = (FRAMES, HEADINGS, BULLETS)

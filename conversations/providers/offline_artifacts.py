@@ -10,6 +10,7 @@ from conversations.providers.base import Payload
 from conversations.providers.file_frames import read_file
 from conversations.providers.markers import ARTIFACTS
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
+from conversations.providers.quoting import NAME, unquote_name
 from conversations.runtime.text import one_line, shortened
 from conversations.runtime.word_tables import read_tables
 
@@ -36,7 +37,7 @@ CHANGE_REQUEST = re.compile(rf"{ASKING}(?:(?:{CHANGE_VERBS})\b|{VERB}\s+(?:it|th
 COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)?[.!?。\s]*$", re.IGNORECASE)
 TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
-LISTED = re.compile(r"^- “(?P<title>.*)” \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
+LISTED = re.compile(rf"^- {NAME} \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
 PLACE = re.compile(rf"\b(?:{'|'.join(WORDS['places'])})\s+(\d+)\b", re.IGNORECASE)
 COLUMN = re.compile(r"\S+(?: [%€$£])?")
 STRUCTURE = re.compile(r"^\d+\. ([^:.,\n]{1,40})[:.,]", re.MULTILINE)
@@ -124,7 +125,7 @@ def artifact_request(message: str, listing: str) -> ArtifactRequest | None:
 
 def changed(request: str, listing: str) -> ArtifactRequest | None:
     """The newest artifact of the kind that is named, or the newest of all."""
-    known = [(match["title"], match["kind"]) for match in LISTED.finditer(listing)]
+    known = [(unquote_name(match[1]), match["kind"]) for match in LISTED.finditer(listing)]
     kind = named_kind(request)
     same = next(((title, of) for title, of in known if of == kind), None) or next(iter(known), None)
     return new(*same) if same else None

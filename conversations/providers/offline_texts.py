@@ -7,6 +7,7 @@ from typing import Any
 
 from conversations.providers.history import Content, blocks_of
 from conversations.providers.markers import ADDED
+from conversations.providers.message_pieces import pieces_of
 from conversations.runtime.text import shortened as cut
 
 LONGEST_QUOTE = 300
@@ -63,16 +64,12 @@ def text_of(content: Content) -> str:
 
 
 def said_in(content: Content) -> list[str]:
-    return [text for text in texts_of(content) if not text.startswith(ADDED)]
+    return [f"{piece.mark}{piece.text}" for piece in pieces_of(content) if piece.mark not in ADDED]
 
 
 def added(content: Content, mark: str) -> str:
     """What Openbook added to a message under this mark, or nothing."""
-    return "".join(text.removeprefix(mark) for text in texts_of(content) if text.startswith(mark))
-
-
-def texts_of(content: Content) -> list[str]:
-    return [content] if isinstance(content, str) else [block["text"] for block in blocks_of(content, "text")]
+    return "".join(piece.text for piece in pieces_of(content) if piece.mark == mark)
 
 
 def is_question(text: str) -> bool:

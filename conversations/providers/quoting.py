@@ -3,8 +3,8 @@ it. Pure, so the same text is the same bytes in every request.
 
 Ordinary texts stay as they are. Where a text holds what would pass for a marker of its place (``markers``), a backslash comes
 before that. Where a text has to stay as it is – a file's –, the tags around it get a number that it doesn't hold. Names stand
-between typographic quotes, with a backslash before these; attributes of tags are escaped as in HTML; what a model is given as
-JSON ends where JSON says.
+between typographic quotes, with backslashes where they hold such a quote that would end them; attributes of tags are escaped as
+in HTML; what a model is given as JSON ends where JSON says.
 """
 
 import json
@@ -19,9 +19,12 @@ from typing import Any
 from conversations.providers.markers import (
     BLANKS,
     BULLET,
+    CONTEXTUALISED,
+    LABELS,
     REMEMBERED,
     REPLACED,
     SAID_TIMES,
+    SEPARATOR,
     SPEAKERS,
     TAGS,
     UNSEEN,
@@ -29,8 +32,11 @@ from conversations.providers.markers import (
     alike,
 )
 
-NAME = r"“((?:[^\\”]|\\.)*)”"
+AFTER_NAMES = r"(?: \(|[,.)\]]|\Z)"
+"""What comes behind the quotes around a name. A quote that something else follows doesn't end it."""
+NAME = rf"“((?:[^\\”]|\\.|”(?!{AFTER_NAMES}))*)”"
 """A pattern of what ``quote_name`` writes."""
+ENDS_NAMES = re.compile(rf"\\|”{AFTER_NAMES}")
 IN_NAMES = re.compile(r"[\\”]")
 ESCAPED = re.compile(r"\\(.)")
 TAG = re.compile(
@@ -41,25 +47,31 @@ TAG = re.compile(
 def quote(kind: Kind, text: str) -> str:
     """The text as it can stand in such a place, and nothing in it for anything else there."""
     for rule in kind.value:
-        text = rule.quoting.sub(r"\1\\\2", text)
+        text = rule.quote(text)
     return text
 
 
 def unquote(kind: Kind, text: str) -> str:
     """The text that was quoted so."""
     for rule in reversed(kind.value):
-        text = rule.reading.sub(r"\1\2", text)
+        text = rule.unquote(text)
     return text
 
 
 def quote_name(name: str) -> str:
-    """A name, on one line between typographic quotes."""
-    return f"“{IN_NAMES.sub(r'\\\g<0>', on_one_line(name))}”"
+    """A name, on one line between typographic quotes, which may stand in it where they don't end it."""
+    words = quote(Kind.NOTE, on_one_line(name))
+    return f"“{IN_NAMES.sub(r'\\\g<0>', words) if ENDS_NAMES.search(words) else words}”"
 
 
 def unquote_name(inside: str) -> str:
     """What stands between the quotes, as the name that it is."""
-    return ESCAPED.sub(r"\1", inside)
+    return unquote(Kind.NOTE, ESCAPED.sub(r"\1", inside))
+
+
+def mention(what: str, name: str) -> str:
+    """A note that names something, such as ``[File: plan.pdf]``."""
+    return f"[{what}: {quote(Kind.NOTE, on_one_line(name))}]"
 
 
 def attribute(text: str) -> str:
@@ -131,6 +143,30 @@ def note(text: str) -> str:
 def noted(line: str) -> str:
     """What such a line notes."""
     return unquote(Kind.NOTE, line.removeprefix(BULLET))
+
+
+def contextualised(query: str) -> str:
+    """What follows the person's own words in the newest message (Q2)."""
+    return f"{CONTEXTUALISED} {quote(Kind.NOTE, query)}"
+
+
+def query_in(text: str) -> str:
+    """The query that is marked so."""
+    return unquote(Kind.NOTE, text.removeprefix(f"{CONTEXTUALISED} "))
+
+
+def transcript(turns: Iterable[tuple[str, str]]) -> str:
+    """A whole conversation as one text: its turns by role and text (P2)."""
+    return SEPARATOR.join(f"{LABELS[role]} {quote(Kind.TRANSCRIPT, text)}" for role, text in turns)
+
+
+def turns_in(text: str) -> list[tuple[str, str]]:
+    """The turns of a transcript."""
+    turns: list[tuple[str, str]] = []
+    for turn in text.split(SEPARATOR) if text else ():
+        role = next(role for role, label in LABELS.items() if turn.startswith(f"{label} "))
+        turns.append((role, unquote(Kind.TRANSCRIPT, turn.removeprefix(f"{LABELS[role]} "))))
+    return turns
 
 
 def quoted_lines(block: str) -> Iterator[tuple[int, QuotedLine]]:

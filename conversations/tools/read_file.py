@@ -13,6 +13,7 @@ from conversations.context.file_excerpts import (
     read_ranges,
     write_ranges,
 )
+from conversations.providers.quoting import quote_name
 from conversations.tools.base import ReadableFiles, Tool, ToolContext, ToolError, ToolResult
 
 MOST_TOKENS = 8_000
@@ -43,15 +44,15 @@ def file_named(files: ReadableFiles, name: str) -> FileOutline:
     called = [file for file in newest_first if wanted in (file.name.casefold(), file.id)]
     like = [file for file in newest_first if wanted in file.name.casefold()]
     if not (called or len({file.name for file in like}) == 1):
-        names = ", ".join(dict.fromkeys(f"“{file.name}”" for file in newest_first[:MOST_NAMED]))
-        raise ToolError(f"There is no file “{name}” in this conversation. There are: {names or 'none'}.")
+        names = ", ".join(dict.fromkeys(quote_name(file.name) for file in newest_first[:MOST_NAMED]))
+        raise ToolError(f"There is no file {quote_name(name)} in this conversation. There are: {names or 'none'}.")
     return (called or like)[0]
 
 
 def parts_named(file: FileOutline, named: str) -> list[PartOutline]:
     """In the order of the file. Bare numbers are those of parts. Raises ``ToolError``."""
     if not file.parts:
-        raise ToolError(f"Nothing of “{file.name}” could be read. {file.problem}".strip())
+        raise ToolError(f"Nothing of {quote_name(file.name)} could be read. {file.problem}".strip())
     try:
         numbers = {*read_ranges(named.strip(), most=file.parts[-1].number)}
         parts = [part for part in file.parts if part.number in numbers]
@@ -60,7 +61,7 @@ def parts_named(file: FileOutline, named: str) -> list[PartOutline]:
     if not parts:
         last = file.parts[-1]
         raise ToolError(
-            f"“{file.name}” has no part “{named}”. It has parts 1 to {last.number}: {_labels(file.parts)}. "
+            f"{quote_name(file.name)} has no part {quote_name(named)}. It has parts 1 to {last.number}: {_labels(file.parts)}. "
             'Name numbers, such as "12-14", or the label of one.'
         )
     return sorted({part.number: part for part in parts}.values(), key=lambda part: part.number)

@@ -11,6 +11,7 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
+from conversations.providers.quoting import as_json
 from memory.consolidation.findings import (
     LONGEST_FACT,
     LONGEST_MOMENT,
@@ -49,7 +50,7 @@ def material(
 ) -> str:
     """What the model is told. As JSON, because no text of a turn can pass for the end of it."""
     numbered = [{"number": n, "role": turn.role, "text": _excerpt(turn.text)} for n, turn in enumerate(turns, start=1)]
-    return json.dumps(
+    return as_json(
         {
             "day": f"{turns[0].at:%A %Y-%m-%d}",
             "turns": numbered,
@@ -57,8 +58,7 @@ def material(
             "open_topics": [
                 {"number": n, "title": topic.title} for n, topic in enumerate(topics[:MOST_TOPICS], start=1)
             ],
-        },
-        ensure_ascii=False,
+        }
     )
 
 

@@ -14,6 +14,7 @@ from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant
+from conversations.providers.quoting import noted
 from conversations.runtime.values import dataclass
 from memory.models import Memory
 from memory.sources.backend_ranking import Ranking
@@ -124,7 +125,7 @@ FROM (
         lines = included_lines(text.partition(":\n\n")[2], items)
         return Facts(
             began_at=at,
-            facts=tuple(KnownFact(id=id, text=line) for id, line in lines),
+            facts=tuple(KnownFact(id=id, text=noted(line)) for id, line in lines),
             is_ranked=text.startswith(RANKED_HEADING),
         )
 

@@ -8,6 +8,8 @@ from typing import Any
 from conversations.context.excerpts import quoted
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant
+from conversations.providers.markers import Kind
+from conversations.providers.quoting import unquote
 from memory.models import ThreadSummary
 from memory.sources.rows import Summary, fit_summary, parse_text, parse_time, summary_rule
 
@@ -61,8 +63,9 @@ FROM (
         if id is None:
             return None
         if match := ENDED_ON.match(body):
-            return Summary(id=id, text=body[match.end() :], ended_on=date.fromisoformat(match[1]))
-        return Summary(id=id, text=body)
+            text, ended_on = body[match.end() :], date.fromisoformat(match[1])
+            return Summary(id=id, text=unquote(Kind.SUMMARY, text), ended_on=ended_on)
+        return Summary(id=id, text=unquote(Kind.SUMMARY, body))
 
     def columns(self, fitted: Fitted) -> Mapping[str, Any]:
         return {"last_conversation_present": bool(fitted.text)}

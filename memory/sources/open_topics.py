@@ -1,5 +1,6 @@
 """Topics that the person left open: newest first, and so those that were opened long ago stand behind the rest (C6)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
@@ -9,12 +10,15 @@ from conversations.context.excerpts import bullet, fit_list
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
 from conversations.models import Assistant
+from conversations.providers.markers import OPEN_SINCE
+from conversations.providers.quoting import noted
 from conversations.runtime.values import dataclass
 from memory.models import Topic
 from memory.sources.rows import included_lines, list_item, parse_time
 
 HEADING = "## Open Threads"
 MOST_TOPICS = 5
+SINCE = re.compile(re.escape(f" {OPEN_SINCE}").replace(re.escape("{day}"), r"(\d{4}-\d\d-\d\d)") + r"\Z", re.ASCII)
 FRESH = timedelta(days=7)
 
 
@@ -69,7 +73,7 @@ FROM (
 
     def recorded(self, text: str, items: Sequence[SourceItem], at: datetime) -> OpenTopics:
         lines = included_lines(text.partition("\n\n")[2], items)
-        topics = tuple(OpenTopic(id=id, title=line, opened_at=at) for id, line in lines)
+        topics = tuple(_recorded(id, line, at) for id, line in lines)
         return OpenTopics(began_at=at, topics=topics)
 
     def columns(self, fitted: Fitted) -> Mapping[str, Any]:
@@ -80,5 +84,12 @@ FROM (
 
 
 def _line(topic: OpenTopic, began_at: datetime) -> str:
-    since = f" (open since {topic.opened_at.date().isoformat()})" if began_at - topic.opened_at > FRESH else ""
+    since = f" {OPEN_SINCE.format(day=topic.opened_at.date())}" if began_at - topic.opened_at > FRESH else ""
     return f"{bullet(topic.title)}{since}"
+
+
+def _recorded(id: str, line: str, at: datetime) -> OpenTopic:
+    """A topic of a line; where that doesn't say since when it is open, since then."""
+    since = SINCE.search(line)
+    opened_at = datetime.fromisoformat(since[1]).replace(tzinfo=at.tzinfo) if since else at
+    return OpenTopic(id=id, title=noted(line[: since.start()] if since else line), opened_at=opened_at)

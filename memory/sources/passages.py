@@ -106,8 +106,9 @@ def line_of(passages: Sequence[Candidate]) -> str:
     named, _ = speaker(first.head or first.text)
     text = first.text if first.is_whole else "".join(_pieces(sorted(passages, key=lambda passage: passage.start)))
     times = max(passage.times for passage in passages)
-    words = " ".join(clean(text).split())
-    return quotation(words, role="" if named else first.role, times=times, is_replaced=first.replaced_by is not None)
+    return quotation(
+        clean(text), role="" if named else first.role, times=times, is_replaced=first.replaced_by is not None
+    )
 
 
 def _pieces(passages: Sequence[Candidate]) -> Iterator[str]:

@@ -7,9 +7,8 @@ from conversations.context.excerpts import FittedLines, count, piece
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, InvalidRow, SourceItem
 from conversations.models import Assistant
+from conversations.providers.markers import BULLET
 from conversations.runtime.values import dataclass
-
-BULLET = "- "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,5 +66,5 @@ def summary_rule(assistant: Assistant) -> str:
 def included_lines(body: str, items: Sequence[SourceItem]) -> Iterator[tuple[str, str]]:
     """The ids of what was included, each with its line of a recorded list."""
     included_ids = [item.id for item in items if item.included]
-    lines = [line.removeprefix(BULLET) for line in body.splitlines() if line.startswith(BULLET)]
+    lines = [line for line in body.splitlines() if line.startswith(BULLET)]
     return zip(included_ids, lines, strict=False)

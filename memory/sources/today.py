@@ -18,8 +18,10 @@ from conversations.context.sources import (
     SourceQuery,
 )
 from conversations.models import Assistant
+from conversations.providers.markers import BULLET, Kind
+from conversations.providers.quoting import noted, unquote
 from memory.models import DailySummary
-from memory.sources.rows import BULLET, Summary, fit_summary, parse_text, summary_fitted, summary_rule
+from memory.sources.rows import Summary, fit_summary, parse_text, summary_fitted, summary_rule
 
 HEADING = "## Today"
 DROPPED = "- […]"
@@ -49,7 +51,7 @@ FROM memory_dailysummary WHERE user_id = %(user)s AND day BETWEEN %(day)s::date 
 
     def fit(self, candidates: Summary, tokens: int) -> Fitted:
         """The summary and its key moments; if they are too long, the newest moments that fit; and if none does, a piece."""
-        body = quoted(candidates.text)
+        body = quoted(candidates.text, Kind.DAY)
         moments = [bullet(moment) for moment in candidates.moments if moment.strip()]
         if count(_day(body, moments)) > tokens and moments:
             kept = _newest(body, moments, tokens)
@@ -62,9 +64,8 @@ FROM memory_dailysummary WHERE user_id = %(user)s AND day BETWEEN %(day)s::date 
         summary, _, last = body.rpartition("\n\n")
         lines = last.splitlines()
         if lines and all(line.startswith(BULLET) for line in lines):
-            moments = tuple(line.removeprefix(BULLET) for line in lines)
-            return Summary(id=items[0].id, text=summary, moments=moments)
-        return Summary(id=items[0].id, text=body)
+            return Summary(id=items[0].id, text=unquote(Kind.DAY, summary), moments=tuple(map(noted, lines)))
+        return Summary(id=items[0].id, text=unquote(Kind.DAY, body))
 
     def columns(self, fitted: Fitted) -> Mapping[str, Any]:
         return {"today_summary_present": bool(fitted.text)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from conversations.context import snapshot_api, snapshots
 from conversations.context.rewriting import RewritingOutcome
 from conversations.models import ContextSnapshot
-from conversations.providers.markers import CONTEXTUALISED
+from conversations.providers.quoting import query_in
 from conversations.staff.snapshot.evidence import Evidence, Relatives
 
 SPEECHLESS = (ContextSnapshot.Purpose.ARTIFACT, ContextSnapshot.Purpose.CONSOLIDATION)
@@ -35,4 +35,4 @@ def contextual_query(evidence: Evidence, relatives: Relatives) -> ContextualQuer
 
 def _query(outcome: str, query: str | None) -> ContextualQuery:
     label = RewritingOutcome(outcome).label if outcome else ""
-    return ContextualQuery(outcome=label, query=(query or "").removeprefix(CONTEXTUALISED).strip())
+    return ContextualQuery(outcome=label, query=query_in(query or "").strip())

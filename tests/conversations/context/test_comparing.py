@@ -26,11 +26,11 @@ from conversations.context.comparing import (
 )
 from conversations.context.reasons import Reason
 from conversations.context.rendering import system_blocks
-from conversations.context.rewriting import marked
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import TurnRun
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks
 from conversations.providers.base import messages_api_payload
+from conversations.providers.quoting import contextualised
 from tests.conversations.factories import chain, make_reply, make_snapshot, make_thread
 
 THREADS = [uuid.UUID(int=1), uuid.UUID(int=2)]
@@ -226,7 +226,7 @@ def test_the_next_request_of_a_thread_keeps_the_prefix(user: User) -> None:
     add_turns(thread, ["A president.", "who are his children"])
     comparison = compare(first, make_snapshot(thread))
     question, base = text_blocks("Who is Donald Trump?"), estimate_tokens(thread.assistant.system_prompt)
-    query = estimate_tokens(marked("who are his children (about: Donald Trump)"))
+    query = estimate_tokens(contextualised("who are his children (about: Donald Trump)"))
     assert comparison == Comparison(
         same_thread=True,
         settings=(),

@@ -1,5 +1,6 @@
 """A request made again: as it was sent with its own settings, and what it would have been with others."""
 
+import json
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -13,14 +14,16 @@ from django.utils import timezone
 
 from artifacts.models import Preset
 from artifacts.sources.artifact_list import ArtifactListSource
-from conversations.context import replay
+from conversations.context import replay, snapshots
 from conversations.context.builder import continue_context
 from conversations.context.fitting import round_section
 from conversations.context.reasons import Reason
+from conversations.context.rendering import QUOTING, canonical
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
 from conversations.context.rewriting_request import rewriting_context
 from conversations.context.tool_sections import ToolTexts
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
+from conversations.providers.markers import RECALLED
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
@@ -64,6 +67,23 @@ def end(opened: model_requests.OpenedReply, answer: str) -> None:
         outcome=outcome,
         transcript=ReplyTranscript.of(answer),
     )
+
+
+@pytest.mark.parametrize("quoting", [None, QUOTING])
+def test_a_request_comes_out_as_it_was_sent_also_where_its_turns_were_not_quoted(
+    user: User, quoting: int | None
+) -> None:
+    thread = make_thread(user, [f"Look:\n\n{RECALLED}", "I see.", "And now?"])
+    reply = make_reply(thread)
+    context = make_context(reply)
+    assert b"\\\\[Recalled" in canonical(context.payload)
+    if quoting is None:
+        payload = json.loads(canonical(context.payload).replace(b"\\\\[Recalled", b"[Recalled", 1))
+        context = replace(context, quoting=None, payload=payload)
+    snapshot = record(context, reply)
+    assert snapshots.rebuild(snapshot) == context.payload
+    assert snapshots.proof(snapshot)
+    assert remake(snapshot).is_exact
 
 
 @pytest.mark.parametrize("lengths", [[20, 300, 20], [100_000], [2_000] * 4])

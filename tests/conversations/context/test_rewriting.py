@@ -24,7 +24,6 @@ from conversations.context.rewriting import (
     decide,
     judge,
     longest_query,
-    marked,
     material,
 )
 from conversations.context.windowing import Turn
@@ -33,6 +32,7 @@ from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import ModelCall, Payload, Provider, ProviderEvent, TextDelta
 from conversations.providers.offline import OfflineProvider
 from conversations.providers.offline_answers import answer
+from conversations.providers.quoting import contextualised
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
 from tests.model_scripts import BrokenStream, Gate, Raw, Stall
@@ -180,7 +180,7 @@ def test_offline_the_query_helps_and_is_never_quoted() -> None:
         {"role": "assistant", "content": text_blocks("Noted.")},
         {
             "role": "user",
-            "content": [*text_blocks("why?"), *text_blocks(marked("why was the cello built in Cremona?"))],
+            "content": [*text_blocks("why?"), *text_blocks(contextualised("why was the cello built in Cremona?"))],
         },
     ]
     payload = OfflineProvider.render(model="offline", max_tokens=9, system=text_blocks("Be brief."), messages=messages)
@@ -350,7 +350,7 @@ def test_the_local_rule_takes_any_text(text: str, said: list[str]) -> None:
 
 def test_the_query_is_a_marked_block_of_its_own() -> None:
     said = text_blocks(QUESTION)
-    assert [*said, *text_blocks(marked("Who are Donald Trump's children?"))] == [
+    assert [*said, *text_blocks(contextualised("Who are Donald Trump's children?"))] == [
         {"type": "text", "text": QUESTION},
         {
             "type": "text",

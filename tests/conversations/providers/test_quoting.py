@@ -1,5 +1,7 @@
 """What is quoted can't end its quote: whatever markers of Openbook's it holds, it is read back as it was."""
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from conversations.context.file_excerpts import (
 )
 from conversations.context.search_quotes import Passage, joined, passages_in, source_of, source_of_part
 from conversations.providers.file_frames import FramedFile, FramedPart, read_file
-from conversations.providers.markers import ADDED, LABELS, Kind
+from conversations.providers.markers import ADDED, LABELS, Kind, Rule
 from conversations.providers.quoting import (
     QuotedLine,
     note,
@@ -68,10 +70,13 @@ def test_no_marker_stands_in_its_kind_of_text_however_it_is_spelt(kind: Kind) ->
             for text in (spelt, f"a\n{spelt}", f"a\u2028 \u200b{spelt}\r\nb"):
                 assert quote(kind, text) != text, (kind, text)
                 assert all(
-                    match[0].startswith("\\") or quote(kind, text)[match.start(2) - 1] == "\\"
-                    for rule in kind.value
-                    for match in rule.quoting.finditer(quote(kind, text))
+                    has_backslash(rule, match) for rule in kind.value for match in rule.bare.finditer(quote(kind, text))
                 )
+
+
+def has_backslash(rule: Rule, match: re.Match[str]) -> bool:
+    marker = match.start(2 if rule.has_before else 1)
+    return match.string[marker - 1 : marker] == "\\"
 
 
 flags = st.booleans()
