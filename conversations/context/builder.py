@@ -239,6 +239,7 @@ def build_context(
         filtering=assistant.filters_artifacts,
         is_past=recorded is not None,
         already_sent={tier.name: tier.items for tier in parts.tiers},
+        lines_sent=[line for tier in parts.tiers for line in tier.text.splitlines()],
     )
     beside, additions = search_beside(
         known,

@@ -16,7 +16,7 @@ class Reason(models.TextChoices):
     FAILED = "failed", "Words of a reply that failed"
     OFFLINE = "offline", "Words of the offline responder"
     LIMIT = "limit", "More than the largest number of such items"
-    REPEATED = "repeated", "Said again later in much the same words"
+    REPEATED = "repeated", "Said elsewhere in the request in much the same words"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     UNRELATED = "unrelated", "Does not bear on a message that it could have been given with"
@@ -67,7 +67,10 @@ RULES: dict[Reason, str] = {
         "What the offline responder wrote is no model's words: it is not sent to a model, nor remembered."
     ),
     Reason.LIMIT: "At most five open topics are given, those of the last seven days first.",  # C6
-    Reason.REPEATED: "What was said several times is recalled once, as it was said last, with how often.",  # F11
+    Reason.REPEATED: (  # F11
+        "What was said several times is recalled once, as it was said last, with how often; what a section before the turns "
+        "says is not recalled beside it."
+    ),
     Reason.REMEMBERED: "What is known of the person stands before the history, the same all session long.",  # C3
     Reason.RECALLED: (  # C3, Q2
         "What bears on the message and is not in the window stands beside the message, as far as there is room."
@@ -95,7 +98,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.FAILED: "words of a reply that failed",
     Reason.OFFLINE: "words of the offline responder, which are no model's",
     Reason.LIMIT: "more than are told of at once",
-    Reason.REPEATED: "said again, and recalled once",
+    Reason.REPEATED: "said elsewhere in the request",
     Reason.REMEMBERED: "remembered about you",
     Reason.RECALLED: "recalled for this message",
     Reason.UNRELATED: "does not bear on what you asked",

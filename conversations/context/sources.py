@@ -145,6 +145,8 @@ class MessageQuery(SourceQuery):
     filtering: bool = True
     is_past: bool = False
     already_sent: Mapping[str, Sequence[SourceItem]] = field(default_factory=dict)
+    lines_sent: Sequence[str] = ()
+    """Of the sections that stand before the turns."""
 
 
 @dataclass(kw_only=True)

@@ -20,6 +20,7 @@ from memory.consolidation.supersession import (
     taken_back,
 )
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
+from memory.sources.rows import Summary, without_repeats
 from memory.tags import thread_tag, user_tag
 
 MOST_MOMENTS_A_DAY = 12
@@ -224,8 +225,9 @@ def day_of(parts: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
     newest_parts = parts[-MOST_PARTS_TOLD:]
     share = LONGEST_SUMMARY // len(newest_parts)
     text = "\n".join(_beginning(summary, share) for summary, _ in newest_parts)
-    moments = list(dict.fromkeys(moment for _, some in parts for moment in some))
-    return text, moments[-MOST_MOMENTS_A_DAY:]
+    moments = tuple(moment for _, some in parts for moment in some)
+    day = without_repeats(Summary(id="", text=text, moments=moments))
+    return day.text, list(day.moments[-MOST_MOMENTS_A_DAY:])
 
 
 def _beginning(text: str, longest: int) -> str:

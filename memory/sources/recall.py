@@ -32,7 +32,8 @@ from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.ranking import Query, RankedPassage, WordCounts
 from memory.sources.facts import MEMORY_KIND, FactSource, places_of
 from memory.sources.passages import HEAD, Candidate, fitted
-from memory.sources.repeats import groups
+from memory.sources.repeats import groups, repeating
+from memory.sources.rows import spoken
 
 SOURCE = "recall"
 MILLISECONDS = 100
@@ -137,7 +138,7 @@ class RecallSource(Source[Recalled]):
             )
         except DatabaseError as error:
             return Recalled(problems=(problem_of(SOURCE, error),))
-        return Recalled(candidates=tuple(bearing), here=query.thread_id)
+        return Recalled(candidates=_beside(bearing, query.lines_sent), here=query.thread_id)
 
     def searches_by(self, query: MessageQuery) -> RecallQuery:
         return RecallQuery(
@@ -159,6 +160,15 @@ class RecallSource(Source[Recalled]):
 
     def rule(self, assistant: Assistant) -> str:
         return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first."
+
+
+def _beside(candidates: Sequence[Candidate], lines: Sequence[str]) -> tuple[Candidate, ...]:
+    """The candidates; those that say what a line of the request says already are left out."""
+    wholes = (
+        (candidate.key, candidate.text) for candidate in candidates if candidate.is_whole and not candidate.left_out
+    )
+    known = {*repeating(wholes, map(spoken, lines))}
+    return tuple(replace(each, left_out=Reason.REPEATED) if each.key in known else each for each in candidates)
 
 
 def search(query: RecallQuery, *, facts: bool = True, most: int = MOST_PASSAGES) -> list[Candidate]:

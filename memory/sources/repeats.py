@@ -45,6 +45,18 @@ def groups[T](texts: Iterable[tuple[T, Hashable, str]]) -> list[list[T]]:
     return grouped
 
 
+def repeating[T](texts: Iterable[tuple[T, str]], lines: Iterable[str]) -> list[T]:
+    """The things whose texts say much the same as one of the lines."""
+    known: list[tuple[T | None, Hashable, str]] = [(None, None, line) for line in lines]
+    grouped = groups([*known, *((thing, None, text) for thing, text in texts)])
+    return [thing for group in grouped if None in group for thing in group if thing is not None]
+
+
+def said_again(texts: Iterable[str]) -> set[int]:
+    """The places of the texts that say much the same as a later one."""
+    return {n for group in groups((n, None, text) for n, text in enumerate(texts)) for n in group if n < max(group)}
+
+
 class Compared:
     """A text with its words, which are looked for once, and only where there is another to compare them with."""
 

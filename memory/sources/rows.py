@@ -1,6 +1,8 @@
 """What the sources of memory share: parts of rows, lines of a tier, the account of a row. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 
 from conversations.context.excerpts import FittedLines, count, piece
@@ -9,6 +11,9 @@ from conversations.context.sources import Fitted, InvalidRow, SourceItem
 from conversations.models import Assistant
 from conversations.providers.markers import BULLET
 from conversations.runtime.values import dataclass
+from memory.sources.repeats import said_again
+
+MARKS = re.compile(r"(?:- )?(?:(?:User|Assistant): )?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +24,20 @@ class Summary:
     text: str
     moments: tuple[str, ...] = ()
     ended_on: date | None = None
+
+
+def without_repeats(summary: Summary) -> Summary:
+    """The summary without the lines and moments that it says again later in much the same words."""
+    body = summary.text.splitlines()
+    repeated = said_again(map(spoken, [*body, *summary.moments]))
+    text = "\n".join(line for n, line in enumerate(body) if n not in repeated)
+    moments = tuple(line for n, line in enumerate(summary.moments, len(body)) if n not in repeated)
+    return replace(summary, text=text, moments=moments) if repeated else summary
+
+
+def spoken(line: str) -> str:
+    """A line of a section without what marks it as one, and who spoke."""
+    return MARKS.sub("", line, count=1)
 
 
 def parse_text(text: str | None) -> str:

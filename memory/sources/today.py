@@ -21,7 +21,7 @@ from conversations.models import Assistant
 from conversations.providers.markers import BULLET, Kind
 from conversations.providers.quoting import noted, unquote
 from memory.models import DailySummary
-from memory.sources.rows import Summary, fit_summary, parse_text, summary_fitted, summary_rule
+from memory.sources.rows import Summary, fit_summary, parse_text, summary_fitted, summary_rule, without_repeats
 
 HEADING = "## Today"
 DROPPED = "- […]"
@@ -99,4 +99,4 @@ def _summary(row: Row) -> Summary:
     id, text, _, moments = row
     if not isinstance(moments, list) or not all(isinstance(moment, str) for moment in moments):
         raise InvalidRow(f"The key moments of summary {id} are no list of texts, or too long.")
-    return Summary(id=str(id), text=parse_text(text), moments=tuple(moments))
+    return without_repeats(Summary(id=str(id), text=parse_text(text), moments=tuple(moments)))

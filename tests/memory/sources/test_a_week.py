@@ -77,7 +77,8 @@ class RequestTexts:
     def tells(self, **words: str) -> bool:
         """That just these tiers are there, each with its words."""
         assert {*self.tiers} == {*words}, self.tiers
-        return all(word in self.tiers[name] for name, word in words.items())
+        assert [(n, w, self.tiers[n]) for n, w in words.items() if w not in self.tiers[n]] == []
+        return True
 
 
 async def test_every_tier_says_the_right_thing_at_each_moment_of_a_week(user: User, api: Api) -> None:

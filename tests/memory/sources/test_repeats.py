@@ -1,10 +1,26 @@
 """What was said in much the same words is one thing; whatever tells two texts apart keeps them apart (F11)."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.context.sessions import Session
+from conversations.context.sources import MessageQuery
+from conversations.runtime.db import read_only
+from memory.consolidation.store import day_of
+from memory.index import word_index
+from memory.sources.recall import RecallSource
 from memory.sources.repeats import Compared, groups, is_alike
+from memory.sources.rows import Summary, without_repeats
+from tests.benchmarks.memory.accounts import said_turn
+from tests.conversations.factories import make_thread
+
+NOW = timezone.now()
 
 REQUEST = "Please write a business requirements document for the bike shop in Bergen"
 
@@ -52,3 +68,35 @@ def test_each_is_in_one_group_in_the_order_of_the_first(texts: list[str]) -> Non
     assert sorted(place for group in found for place in group) == list(range(len(texts)))
     assert all(group == sorted(group) for group in found) and found == sorted(found)
     assert all(is_alike(Compared(texts[group[0]]), Compared(texts[place])) for group in found for place in group)
+
+
+def test_a_day_says_once_what_was_asked_several_times() -> None:
+    asked = "Please write the weekly report for the harbour."
+    assert day_of([(f"User: {asked}", ["Planned a trip."])] * 4) == (f"User: {asked}", ["Planned a trip."])
+    lines = f"User: {asked}\nUser: It rained.\nUser: {asked.upper()}"
+    summary = Summary(id="1", text=lines, moments=("It rained!", "A call."))
+    assert without_repeats(summary) == replace(summary, text=f"User: {asked.upper()}")
+
+
+@pytest.mark.django_db
+def test_what_a_section_says_is_not_recalled_beside_it(user: User) -> None:
+    """Where *Today* quotes a request, the turn itself is left out as repeated."""
+    asked = "Please write the weekly report for the harbour."
+    thread = make_thread(
+        user, [asked, "Here it is: all quiet.", "The harbour froze in the weekly report of May.", "Oh."]
+    )
+    word_index.store(user.pk, map(said_turn, thread.messages.all()))
+    query = MessageQuery(
+        user_id=user.pk,
+        thread_id=None,
+        session=Session(started_at=NOW, away_since=None),
+        at=NOW + timedelta(minutes=1),
+        text="What stood in the weekly report for the harbour?",
+        lines_sent=("## Today", "", f"User: {asked}"),
+    )
+    with read_only():
+        recalled = RecallSource().search(None, query, 1_000)
+    assert recalled and {candidate.text: candidate.left_out for candidate in recalled.candidates}[asked] == "repeated"
+    assert "The harbour froze in the weekly report of May." in {
+        candidate.text for candidate in recalled.candidates if not candidate.left_out
+    }
