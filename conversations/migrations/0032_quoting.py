@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0030_quotations'),
+        ('conversations', '0031_access_by_sign_in'),
     ]
 
     operations = [
