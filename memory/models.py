@@ -206,6 +206,12 @@ class Consolidation(models.Model):
     ended_at = models.DateTimeField(null=True)
     parts_done = models.PositiveIntegerField(default=0, help_text="Of the last or the running attempt.")
     parts_to_do = models.PositiveIntegerField(default=0)
+    limited_at = models.DateTimeField(
+        null=True, help_text="When the person's day last had no tokens left for a model: notes came from rules."
+    )
+    parts_limited = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How many parts of that attempt have notes by rules therefore."
+    )
 
     class Meta:
         indexes = [

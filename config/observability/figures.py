@@ -10,6 +10,8 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 
+from config.observability import label_values
+
 Labels = Mapping[str, str]
 Record = Callable[[float, Labels], object]
 
@@ -45,10 +47,11 @@ class Figure:
         self._kept = kept
 
     def record(self, value: float, labels: Labels) -> None:
-        kept = self._kept.labels(*(labels.get(label, "") for label in self.labels))
+        known = {name: label_values.bounded(name, labels[name]) for name in self.labels if name in labels}
+        kept = self._kept.labels(*(known.get(label, "") for label in self.labels))
         kept.observe(value) if self.boundaries else kept.inc(value)
         for tell in self.sinks:
-            tell(value, labels)
+            tell(value, known)
 
 
 MODEL = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.response.model")

@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from typing import Self
 
-from config.observability import figures
+from config.observability import figures, label_values
 from config.observability.figures import Figure
 from conversations.context import snapshots
 from conversations.models import ContextSnapshot, Reply, Thread
@@ -13,15 +13,6 @@ from conversations.providers import get_provider, model_of, provider_name
 from conversations.providers.base import ModelCall, ProviderError, Usage
 from conversations.runtime.interruption import Stopped
 from conversations.runtime.telemetry import ReplyStep, TelemetryListener, TelemetryStep
-from conversations.tools import registered
-
-PROVIDERS = {
-    "offline": "openbook.offline",
-    "claude_cli": "anthropic",
-    "bedrock": "aws.bedrock",
-    "vertex": "gcp.vertex_ai",
-}
-"""The conventions' names of providers, where they are not ours."""
 
 
 class MeasuredStep(TelemetryStep):
@@ -93,25 +84,27 @@ def model_labels(snapshot: ContextSnapshot) -> dict[str, str]:
     return {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": convention_name(snapshot.provider),
-        "gen_ai.request.model": snapshot.model,
+        "gen_ai.request.model": label_values.bounded("gen_ai.request.model", snapshot.model),
     }
 
 
 def tool_labels(name: str) -> dict[str, str]:
-    """What a tool is called is the model's own word, unless there is one of that name."""
-    return {"gen_ai.tool.name": name if name in registered() else "unknown", "gen_ai.tool.type": "function"}
+    return {"gen_ai.tool.name": label_values.bounded("gen_ai.tool.name", name), "gen_ai.tool.type": "function"}
 
 
 def reply_labels(thread: Thread) -> dict[str, str]:
     assistant = thread.assistant
+    label_values.learn("gen_ai.agent.name", assistant.name)
+    label_values.learn("gen_ai.request.model", assistant.model, assistant.fallback_model)
     labels = {"gen_ai.agent.name": assistant.name}
     with suppress(ProviderError):  # the reply itself says what is wrong
-        labels["gen_ai.request.model"] = model_of(assistant, get_provider(provider_name(assistant)))
+        model = model_of(assistant, get_provider(provider_name(assistant)))
+        labels["gen_ai.request.model"] = label_values.bounded("gen_ai.request.model", model)
     return labels
 
 
 def convention_name(name: str) -> str:
-    return PROVIDERS.get(name, name)
+    return label_values.CONVENTIONS.get(name) or label_values.bounded("gen_ai.provider.name", name)
 
 
 def all_input(usage: Usage) -> int:

@@ -9,6 +9,7 @@ import asyncio
 import secrets
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from config.observability import figures
+from config.observability import figures, label_values
 from config.observability.version import code_version
 from config.server import pacing
 from config.server.proxies import DIRECT
@@ -99,8 +100,8 @@ def gauges(
     name: str, description: str, labels: list[str], values: list[tuple[list[str], float]]
 ) -> Iterator[GaugeMetricFamily]:
     family = GaugeMetricFamily(name, description, labels=labels)
-    for label_values, value in values:
-        family.add_metric(label_values, value)
+    for names, value in values:
+        family.add_metric(names, value)
     yield family
 
 
@@ -120,6 +121,15 @@ def process_families() -> Iterator[Metric]:
         "Requests and event streams that this process has not answered to their end.",
         pacing.in_flight.count,
     )
+
+
+def recent_requests(found: Installation) -> Counter[tuple[str, str]]:
+    """How many, by status and code of the error."""
+    numbers = Counter[tuple[str, str]]()
+    for each in found.requests:
+        status = label_values.bounded("openbook.request_status", each.status)
+        numbers[status, label_values.bounded("error.type", each.error)] += each.number
+    return numbers
 
 
 def disk_families(disks: list[Disk]) -> Iterator[GaugeMetricFamily]:
@@ -160,7 +170,7 @@ def installation_families(found: Installation | None) -> Iterator[GaugeMetricFam
         "openbook_requests_recent",
         "Model requests of the last five minutes, of the newest 10000.",
         ["status", "error"],
-        [([each.status, each.error], each.number) for each in found.requests],
+        [([status, error], number) for (status, error), number in recent_requests(found).items()],
     )
     yield from gauges(
         "openbook_replica_up",

@@ -24,6 +24,7 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, get_current_
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
 
+from config.observability import label_values
 from config.observability.figures import FIGURES, Figure, Record
 from config.observability.measuring import (
     all_input,
@@ -79,7 +80,7 @@ class SpanStep(TelemetryStep):
         detach(self._before)
 
     def failed(self, code: str) -> None:
-        self._span.set_attribute("error.type", code)
+        self._span.set_attribute("error.type", label_values.bounded("error.type", code))
         self._span.set_status(StatusCode.ERROR)
 
 
@@ -152,9 +153,9 @@ class SpanListener(TelemetryListener):
         return BuildSpan(self._start_span("build_context", SpanKind.INTERNAL, {}))
 
     def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> TelemetryStep:
-        missing = snapshots.left_out(snapshot)
+        missing, labels = snapshots.left_out(snapshot), model_labels(snapshot)
         values: dict[str, AttributeValue] = {
-            **model_labels(snapshot),
+            **labels,
             "gen_ai.request.max_tokens": snapshot.max_tokens,
             "gen_ai.request.stream": True,
             "openbook.snapshot": str(snapshot.id),
@@ -166,10 +167,12 @@ class SpanListener(TelemetryListener):
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
         began = time.time_ns() - int((time.perf_counter() - call.began) * 1e9)  # what the call counts from
-        return ModelRequest(self._start_span(f"chat {snapshot.model}", SpanKind.CLIENT, values, began), call)
+        return ModelRequest(
+            self._start_span(f"chat {labels['gen_ai.request.model']}", SpanKind.CLIENT, values, began), call
+        )
 
     def tool(self, name: str, call_id: str) -> TelemetryStep:
-        values = {**tool_labels(name), "gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": call_id}
+        values = {**tool_labels(name), "gen_ai.operation.name": "execute_tool"}
         return SpanStep(self._start_span(f"execute_tool {values['gen_ai.tool.name']}", SpanKind.INTERNAL, values))
 
     def here(self) -> Mapping[str, str]:
@@ -203,11 +206,11 @@ def usage_values(usage: Usage) -> dict[str, AttributeValue]:
 
 
 def response_values(finished: Finished) -> dict[str, AttributeValue]:
-    values: dict[str, AttributeValue] = {"gen_ai.response.finish_reasons": [finished.stop_reason]}
-    if finished.message_id:
-        values["gen_ai.response.id"] = finished.message_id
+    """The service's own id of its answer is in the snapshot, whose id the span has."""
+    stop_reason = label_values.bounded("gen_ai.response.finish_reasons", finished.stop_reason)
+    values: dict[str, AttributeValue] = {"gen_ai.response.finish_reasons": [stop_reason]}
     if finished.model:
-        values["gen_ai.response.model"] = finished.model
+        values["gen_ai.response.model"] = label_values.bounded("gen_ai.response.model", finished.model)
     return values
 
 

@@ -1,26 +1,47 @@
-"""What a user's replies take of a day's tokens, and how many run: one row decides, and the replies' own rows say what is right.
-A token that has limits of its own has a row of the same kind, so that both decide.
+"""What a user takes of a day's tokens, and how many replies run: one row decides, and the rows of replies and reservations say
+what is right. A token that has limits of its own has a row of the same kind, so that both decide.
 
-The statement that stores a reply reserves what it may take, the one that ends it puts what was used in its place. Nothing is
-locked while the model is called. A reply that a dead process left behind gives back its share when it is ended.
+No model is called for which no tokens are set aside (``conversations.providers.base.ask``). Of a reply's first request the
+statement does it that stores the reply, of each further one the statement that stores that request; the one that ends the
+reply puts what was used in the place of all. What is asked beside replies – notes of conversations, trials of connections – has
+a row of its own. Nothing is locked while a model is called. What a dead process left behind is given back: a reply's share when
+it is ended, a reservation once its time is over.
+
+Where a service does not tell what a request took, the estimate counts: its input as it was estimated, and the text that came.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
+import psycopg
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db import IntegrityError, transaction
+from django.db.models import BigIntegerField, F, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from conversations.accounts.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
+from conversations.context.built_context import Context
+from conversations.context.token_estimate import estimate_tokens
 from conversations.errors import RateLimited
-from conversations.models import Allowance, ApiToken, Message, Reply, Thread
-from conversations.providers.base import COUNTED_TOKENS
+from conversations.models import Allowance, ApiToken, Reply, TokenReservation
+from conversations.providers.base import COUNTED_TOKENS, NO_USAGE, ModelCall, Reservation, Usage
 from conversations.runtime import clock
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
 
+SQL = read_statements(__file__)
+
+LOOKS = 5
+"""How often room is looked for while others take it."""
+SHARES = {TokenReservation.Purpose.NOTES: 0.5}
+"""How much of a day's tokens one purpose may take: what is noted must not keep a person from talking."""
 SOON_SECONDS = 5
 """When to try again where it depends on the end of a reply."""
+GOES_ON_LATER = "What was written and done until then is kept."
 TOO_LITTLE = {
     USER: "ask the people who run this server for a higher limit.",
     TOKEN: "make a token with a higher limit.",
@@ -34,6 +55,33 @@ class AllowanceUse:
     running: int
     spent: int
     reserved: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What the calls of a reply took that have ended: ``told`` by their services, which is all of it where ``is_whole``; with
+    estimates for what was not told, ``counted``; and the ``tokens`` that count for its user's day."""
+
+    told: Usage = NO_USAGE
+    counted: Usage = NO_USAGE
+    is_whole: bool = True
+    tokens: int = 0
+
+    def after(self, call: ModelCall, *, is_help: bool = False) -> "Spent":
+        """``is_help``: it counts for the day, and in no figure of the reply."""
+        tokens = self.tokens + tokens_of(call)
+        if is_help:
+            return replace(self, tokens=tokens)
+        unknown = estimate(call)
+        return Spent(
+            told=self.told + call.usage,
+            counted=self.counted + (unknown or call.usage),
+            is_whole=self.is_whole and unknown is None,
+            tokens=tokens,
+        )
+
+
+NOTHING_SPENT = Spent()
 
 
 def use_of(user_id: int, token_id: int | None = None) -> AllowanceUse:
@@ -53,10 +101,16 @@ def recounted(user_id: int, token_id: int | None = None) -> AllowanceUse:
         # Whoever begins or ends a reply writes this row in the same statement: what is read under its lock is complete.
         row = Allowance.objects.select_for_update().get(**whose)
         replies = _of(user_id, token_id)
-        spent = _spent_since(replies, user_id, datetime.combine(today, datetime.min.time(), UTC))
+        start = datetime.combine(today, datetime.min.time(), UTC)
+        spent = _sum(replies.exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start), "spent")
         running = list(replies.filter(status=Reply.Status.RUNNING).values_list("reserved", flat=True))
+        beside = 0
+        if token_id is None:
+            reservations = TokenReservation.objects.filter(user=user_id)
+            spent += _sum(reservations.filter(created_at__gte=start), "spent")
+            beside = _sum(reservations.filter(spent=None, expires_at__gt=clock.now()), "reserved")
         row.spent = max(spent, row.spent if row.day == today else 0)
-        row.day, row.running, row.reserved = today, len(running), sum(running)
+        row.day, row.running, row.reserved = today, len(running), sum(running) + beside
         Allowance.objects.filter(**whose).update(
             day=today,
             spent=row.spent,
@@ -100,8 +154,28 @@ def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
         raise error
 
 
-def refusal(limits: Limits, use: AllowanceUse, tokens: int, now: datetime, whose: str = USER) -> RateLimited | None:
-    """What speaks against a reply that may take so many tokens."""
+def refuse_tokens(user_id: int, token_id: int | None, tokens: int, ending: str = GOES_ON_LATER) -> None:
+    """The same for a further call, of which no other reply begins. ``ending`` says what becomes of what was done."""
+    limits = replace(limits_of(User.objects.select_related("limits").get(id=user_id)), running_replies=0)
+    if error := refusal(limits, recounted(user_id), tokens, clock.now(), ending=ending):
+        raise error
+    token = ApiToken.objects.filter(id=token_id).first() if token_id else None
+    if token and token.tokens_day:
+        limits = replace(limits_of_token(token), running_replies=0)
+        if error := refusal(limits, recounted(user_id, token.pk), tokens, clock.now(), TOKEN, ending=ending):
+            raise error
+
+
+def refusal(
+    limits: Limits,
+    use: AllowanceUse,
+    tokens: int,
+    now: datetime,
+    whose: str = USER,
+    *,
+    ending: str = "Nothing was stored.",
+) -> RateLimited | None:
+    """What speaks against a call that may take so many tokens."""
     if limits.running_replies and use.running >= limits.running_replies:
         by = " with this token" if whose == TOKEN else ""
         replies = "1 reply is" if use.running == 1 else f"{use.running:,} replies are"
@@ -116,25 +190,25 @@ def refusal(limits: Limits, use: AllowanceUse, tokens: int, now: datetime, whose
         )
     if limits.tokens_day and use.spent + use.reserved + tokens > limits.tokens_day:
         fits_later = use.spent + tokens <= limits.tokens_day
-        tomorrow = (now + timedelta(days=1)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        seconds = _seconds_to_tomorrow(now)
         if tokens > limits.tokens_day:
             when = f"It would not fit into a whole day: {TOO_LITTLE[whose]}"
         elif fits_later:
             when = "Replies that run hold the rest: send again when they have ended."
         else:
-            hours, minutes = divmod(int((tomorrow - now).total_seconds()) // 60, 60)
+            hours, minutes = divmod(seconds // 60, 60)
             when = f"A new day begins at 00:00 UTC, in {hours} h {minutes} min."
         those = f"{limits.tokens_day:,} tokens"
         day = f"The {those} a day of this token" if whose == TOKEN else f"The day's {those}"
         return RateLimited(
             f"{day} leave no room: {use.spent:,} are used, {use.reserved:,} set aside for "
-            f"replies that run, and this one may take {tokens:,}. {when} Nothing was stored.",
+            f"what runs, and this may take {tokens:,}. {when} {ending}",
             limit=TOKENS,
             whose=whose,
             most=limits.tokens_day,
             used=use.spent + use.reserved,
             needed=tokens,
-            retry_after=SOON_SECONDS if fits_later else int((tomorrow - now).total_seconds()) + 1,
+            retry_after=SOON_SECONDS if fits_later else seconds,
         )
     return None
 
@@ -144,34 +218,139 @@ def used_by(usage: Mapping[str, int]) -> int:
     return sum(usage.get(name, 0) for name in COUNTED_TOKENS)
 
 
-def _spent_since(replies: QuerySet[Reply], user_id: int, start: datetime) -> int:
-    ended = replies.exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start)
-    recent = Thread.objects.filter(user_id=user_id, updated_at__gte=start).values("id")  # by its index
-    written = Message.objects.filter(user=user_id, reply=OuterRef("id")).values("token_count")
-    rows = ended.filter(thread__in=recent).annotate(written=Subquery(written))
-    total = 0
-    for status, usage, stop_reason, wrote, reserved in rows.values_list(
-        "status", "usage", "stop_reason", "written", "reserved"
-    ):
-        took = spent(status, usage, stop_reason=stop_reason, written=wrote or 0)
-        total += reserved if took is None else took
-    return total
-
-
-def spent(status: str, usage: Mapping[str, int], *, stop_reason: str, written: int) -> int | None:
-    """What a reply that has ended took; ``None`` is what was set aside for it.
+def spent(status: str, usage: Usage, *, stop_reason: str, written: int) -> int | None:
+    """What the last call of a reply took that has ended; ``None`` is what was set aside for it.
 
     Of an answer that was left before its end – it has no ``stop_reason`` – the provider has told the input only; the
-    estimated tokens of its turn, ``written``, are the least that it took beside. One that was stopped before it wrote
+    estimated tokens of what it wrote, ``written``, are the least that it took beside. One that was stopped before it wrote
     anything may have thought for long, so all that was set aside counts: else to stop would be a way around the limit.
     """
     is_told = bool(stop_reason) or status == Reply.Status.COMPLETED
-    if status == Reply.Status.STOPPED and not is_told and not (usage and written):
+    if status == Reply.Status.STOPPED and not is_told and not (usage.is_told and written):
         return None
-    if is_told or not usage:
-        return used_by(usage)
-    output = usage.get("output_tokens", 0)
-    return used_by(usage) - output + max(output, written)
+    return used_by(asdict(usage)) if is_told else _at_least(usage, written)
+
+
+def written_by(call: ModelCall) -> int:
+    """The tokens of what the model wrote, as estimated."""
+    return estimate_tokens("".join(call.written)) if call.written else 0
+
+
+def estimate(call: ModelCall) -> Usage | None:
+    """What a call took of which its service told nothing; ``None`` where it told, or nothing was heard of the model."""
+    if call.usage.is_told or not (call.finished or call.written):
+        return None
+    asked = call.reservation.input_tokens if call.reservation else 0
+    return Usage(input_tokens=asked, output_tokens=written_by(call))
+
+
+def tokens_of(call: ModelCall) -> int:
+    """What a call counts for a day: as told, else as estimated."""
+    if unknown := estimate(call):
+        return used_by(asdict(unknown))
+    return used_by(asdict(call.usage)) if call.finished else _at_least(call.usage, written_by(call))
+
+
+def _at_least(usage: Usage, written: int) -> int:
+    if not usage.is_told:
+        return 0
+    return used_by(asdict(usage)) - usage.output_tokens + max(usage.output_tokens, written)
+
+
+def needed(context: Context) -> int:
+    """What a request may read, and write and think, in tokens."""
+    return context.model_tokens + context.max_tokens
+
+
+def of_request(context: Context) -> Reservation:
+    """For the call of a request that was stored, which set its tokens aside."""
+    return Reservation(tokens=needed(context), input_tokens=context.model_tokens)
+
+
+@contextmanager
+def reserved(
+    user_id: int, purpose: TokenReservation.Purpose, *, input_tokens: int, output_tokens: int, lasts: timedelta
+) -> Iterator[ModelCall]:
+    """A call of a model beside replies, whose tokens are set aside until it has ended. Raises ``RateLimited``."""
+    reservation = reserve(user_id, purpose, input_tokens=input_tokens, output_tokens=output_tokens, lasts=lasts)
+    call = ModelCall(reservation=reservation)
+    try:
+        yield call
+    finally:
+        settle(user_id, call)
+
+
+def reserve(
+    user_id: int, purpose: TokenReservation.Purpose, *, input_tokens: int, output_tokens: int, lasts: timedelta
+) -> Reservation:
+    """To be settled when the call has ended; past ``lasts`` it counts no more. Raises ``RateLimited``."""
+    tokens = input_tokens + output_tokens
+    values = {
+        "user": user_id,
+        "purpose": purpose,
+        "tokens": tokens,
+        "lasts": lasts,
+        "most_tokens": settings.OPENBOOK_LIMIT_TOKENS_DAY,
+    }
+    for _ in range(LOOKS):
+        try:
+            with transaction.atomic():
+                rows = run(SQL["reserve"], **values)
+                if not rows:
+                    raise User.DoesNotExist
+                [(id, most_tokens, is_new, earlier)] = rows
+                _refuse_beyond_share(purpose, most_tokens, earlier, tokens)
+        except IntegrityError as error:
+            if constraint_of(error) != "allowance_tokens":
+                raise
+            refuse_tokens(user_id, None, tokens)
+            continue
+        if is_new:
+            recounted(user_id)
+        return Reservation(id=id, tokens=tokens, input_tokens=input_tokens)
+    refuse_tokens(user_id, None, tokens)
+    raise RateLimited("The day's tokens are being used by others at the same moment.", limit=TOKENS, whose=USER)
+
+
+def _refuse_beyond_share(purpose: TokenReservation.Purpose, most_tokens: int | None, used: int, tokens: int) -> None:
+    share = SHARES.get(purpose)
+    if share and most_tokens and used + tokens > share * most_tokens:
+        raise RateLimited(
+            f"Notes may take {share:.0%} of the day's tokens, which are used.",
+            limit=TOKENS,
+            whose=USER,
+            most=int(share * most_tokens),
+            used=used,
+            needed=tokens,
+            retry_after=_seconds_to_tomorrow(clock.now()),
+        )
+
+
+def settle(user_id: int, call: ModelCall) -> None:
+    """What the call took, in the place of what was set aside for it."""
+    assert call.reservation
+    run(SQL["settle"], user=user_id, reservation=call.reservation.id, spent=tokens_of(call))
+
+
+def spent_on_notes(user_id: int) -> int:
+    """Of today's tokens."""
+    start = datetime.combine(_today(), datetime.min.time(), UTC)
+    notes = TokenReservation.objects.filter(user=user_id, purpose=TokenReservation.Purpose.NOTES, created_at__gte=start)
+    return _sum(notes, "spent")
+
+
+def constraint_of(error: IntegrityError) -> str | None:
+    violation = error.__cause__
+    return violation.diag.constraint_name if isinstance(violation, psycopg.Error) else None
+
+
+def _seconds_to_tomorrow(now: datetime) -> int:
+    tomorrow = (now + timedelta(days=1)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return int((tomorrow - now).total_seconds()) + 1
+
+
+def _sum(rows: QuerySet[Any], column: str) -> int:
+    return int(rows.aggregate(total=Coalesce(Sum(column), 0, output_field=BigIntegerField()))["total"])
 
 
 def _of(user_id: int, token_id: int | None) -> QuerySet[Reply]:

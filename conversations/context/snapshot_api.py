@@ -27,13 +27,13 @@ from conversations.context.snapshot_shapes import (
     SwitchAnswer,
     ThinkingAnswer,
     TimingsAnswer,
-    UsageAnswer,
 )
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
 from conversations.context.token_estimate import text_of
+from conversations.context.usage import usage_answer
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot, File, Message
-from conversations.providers.base import Payload, Usage
+from conversations.providers.base import Payload
 from conversations.providers.errors import words_instead
 from conversations.runtime import db
 from conversations.runtime.shapes import fill
@@ -168,7 +168,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
         "timings_ms": cast("TimingsAnswer", NO_TIMINGS | snapshots.timings_of(snapshot)),
         "thinking_ms": snapshot.thinking_ms,
         "first_token_ms": snapshot.first_token_ms,
-        "usage": fill(UsageAnswer, Usage(**snapshot.usage)),
+        "usage": usage_answer(snapshot.usage),
         "stop_reason": snapshot.stop_reason,
         "stop_details": snapshot.stop_details,
         "status": snapshot.status,

@@ -177,14 +177,17 @@ class TimingsAnswer(TypedDict):
 
 
 class UsageAnswer(TypedDict):
-    """Tokens as the provider reports them; 0 until then."""
+    """Tokens as the provider reports them; all `null` where it has reported nothing. What limits and costs count then is
+    estimated."""
 
-    input_tokens: Annotated[int, "Neither read from the prompt cache nor written to it."]
-    output_tokens: Annotated[int, "Tokens that the model wrote."]
-    cache_read_input_tokens: Annotated[int, "Tokens read from the prompt cache."]
-    cache_creation_input_tokens: Annotated[int, "Tokens written to the prompt cache."]
-    cache_creation_1h_input_tokens: Annotated[int, "Of these, tokens that stay there for an hour."]
-    thinking_tokens: Annotated[int, "Of the tokens that the model wrote, its thinking."]
+    input_tokens: Annotated[int | None, "Neither read from the prompt cache nor written to it."]
+    output_tokens: Annotated[int | None, "Tokens that the model wrote."]
+    cache_read_input_tokens: Annotated[int | None, "Tokens read from the prompt cache."]
+    cache_creation_input_tokens: Annotated[int | None, "Tokens written to the prompt cache."]
+    cache_creation_1h_input_tokens: Annotated[int | None, "Of these, tokens that stay there for an hour."]
+    thinking_tokens: Annotated[int | None, "Of the tokens that the model wrote, its thinking."]
+    estimated_input_tokens: Annotated[int | None, "Where nothing was reported: of all that the model was given."]
+    estimated_output_tokens: Annotated[int | None, "Where nothing was reported: of what it wrote."]
 
 
 class ThinkingAnswer(TypedDict):

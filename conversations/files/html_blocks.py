@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 
 from conversations.files.blocks import Block, Heading, Text, table
-
-Attributes = list[tuple[str, str | None]]
+from conversations.files.html_tokens import Attributes, HtmlTokens
 
 UNSEEN = {
     "script",
@@ -50,6 +48,7 @@ BREAKS = {
     *("center", "caption", "legend", "option", "title", "head"),
 }
 DEEPEST_LIST = 9
+LONGEST_TITLE = 1_000
 
 
 @dataclass
@@ -60,11 +59,11 @@ class _Table:
     is_layout: bool = False
 
 
-class HtmlBlocks(HTMLParser):
+class HtmlBlocks(HtmlTokens):
     """Fed piece by piece; ``take()`` gives the blocks that are ready. ``title`` is that of the page."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self.title = ""
         self._ready: list[Block] = []
         self._words: list[str] = []
@@ -120,7 +119,7 @@ class HtmlBlocks(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._unseen == "title":
-            self.title += data
+            self.title = f"{self.title}{data}"[:LONGEST_TITLE]
         elif not self._unseen:
             self._words.append(data)
 

@@ -6,7 +6,7 @@ from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
-from conversations.models.limits import Allowance, UserLimits
+from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.maintenance import MaintenanceRun
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
@@ -43,6 +43,7 @@ __all__ = [
     "Thread",
     "TokenCount",
     "TokenFactor",
+    "TokenReservation",
     "TurnFile",
     "UserLimits",
     "more_than_text",

@@ -19,12 +19,36 @@ class UserLimits(models.Model):
         return f"limits of {self.user_id}"
 
 
-class Allowance(models.Model):
-    """What a user has used today (UTC) and what is set aside for replies that run, so that one row decides who comes next.
+class TokenReservation(models.Model):
+    """Tokens of a user's day that are set aside for one call of a model beside replies, and what it took once it has ended.
 
-    A token with limits of its own has a row as well, for its part of what its user uses. A sum of the replies' own rows, and
-    made anew from them where it is missing: the table is unlogged. The ``most_*`` are the limits as the latest reply to begin
-    met them; a constraint refuses a reply that would go beyond.
+    A process that dies leaves it without an end: past ``expires_at`` it counts no more.
+    """
+
+    class Purpose(models.TextChoices):
+        NOTES = "notes", "notes of a conversation"
+        TRIAL = "trial", "trial of a connection"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    purpose = models.CharField(max_length=10, choices=Purpose)
+    reserved = models.PositiveBigIntegerField()
+    spent = models.PositiveBigIntegerField(null=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "created_at"], name="reservation_of_user")]
+
+    def __str__(self) -> str:
+        return f"{self.purpose}: {self.reserved} tokens of {self.user_id}"
+
+
+class Allowance(models.Model):
+    """What a user has used today (UTC) and what is set aside for replies and other calls that run: one row decides.
+
+    A token with limits of its own has a row as well, for its part of what its user uses. A sum of the rows of replies and
+    reservations, and made anew from them where it is missing: the table is unlogged. The ``most_*`` are the limits as the
+    latest call to begin met them; a constraint refuses one that would go beyond.
 
     A request is built of what was there before its reply is stored: ``forgettings`` tells whether that may be gone meanwhile.
     """

@@ -62,7 +62,12 @@ class Reply(models.Model):
     stop_requested_at = models.DateTimeField(null=True)
     stop_reason = models.CharField(max_length=60, blank=True)
     reserved = models.PositiveIntegerField(
-        default=0, help_text="Tokens of the user's day that are set aside for it while it runs."
+        default=0,
+        help_text="Tokens of the user's day that are set aside for it while it runs, with those that it has taken.",
+    )
+    spent = models.PositiveBigIntegerField(
+        null=True,
+        help_text="Tokens that it took of the user's day: by the requests that have ended, while it runs.",
     )
     usage = models.JSONField(default=dict)
     error = models.JSONField(null=True)

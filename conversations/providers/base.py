@@ -93,6 +93,35 @@ class Usage:
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
 
+    @property
+    def is_told(self) -> bool:
+        """No request takes nothing: where all is 0, the service told nothing."""
+        return self != Usage()
+
+
+NO_USAGE = Usage()
+
+
+class Unreserved(Exception):
+    """A model was to be called for which no tokens are set aside: a mistake of ours."""
+
+
+@dataclass(kw_only=True)
+class Reservation:
+    """Tokens of a person's day that are set aside for one call of a model; ``conversations.accounts.allowances`` alone makes
+    it. ``input_tokens`` are those of the request, as estimated. ``id`` is of its row; a reply's stand in the reply itself."""
+
+    tokens: int
+    input_tokens: int
+    id: int | None = None
+    is_used: bool = False
+
+    def use(self) -> None:
+        """Raises ``Unreserved`` the second time."""
+        if self.is_used:
+            raise Unreserved("Its tokens are set aside for one call, which has been made.")
+        self.is_used = True
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextDelta:
@@ -181,8 +210,11 @@ ProviderEvent = TextDelta | ThinkingEvent | ToolStarted | ToolDelta | ToolCalled
 class ModelCall:
     """One call of a model, as far as it has come, kept by whoever reads its events. ``finished`` once it ended well.
 
-    ``first_token_ms`` is when something was there to be seen, which thinking is not.
+    ``first_token_ms`` is when something was there to be seen, which thinking is not. ``written`` is what the model wrote and
+    showed of its thinking, piece by piece.
     """
+
+    reservation: Reservation | None = None
 
     began: float = field(default_factory=time.perf_counter)
     thinks_since: float | None = None
@@ -190,8 +222,14 @@ class ModelCall:
     so_far: UsageSoFar = field(default_factory=lambda: UsageSoFar(usage=Usage()))
     first_token_ms: int | None = None
     finished: Finished | None = None
+    written: list[str] = field(default_factory=list)
 
     def note(self, event: ProviderEvent) -> None:
+        match event:
+            case TextDelta() | ThinkingDelta():
+                self.written.append(event.text)
+            case ToolDelta():
+                self.written.append(event.json)
         match event:
             case UsageSoFar():
                 self.so_far = event
@@ -339,8 +377,22 @@ class Provider(ABC):
         ``ToolCalled`` – in the order in which the model makes them, ``UsageSoFar`` whenever it is told, then exactly one
         ``Finished``. Raises ``ProviderError`` and nothing else.
 
-        Closing the iterator, or cancelling the task that reads it, ends the call at once.
+        Closing the iterator, or cancelling the task that reads it, ends the call at once. Only ``ask`` calls this.
         """
+
+
+async def ask(
+    provider: Provider, payload: Payload, call: ModelCall, *, seconds: float = math.inf
+) -> AsyncGenerator[ProviderEvent]:
+    """What the model says, as ``Provider.stream`` has it; ``call`` is kept up to date. The only way to a model: nothing is sent
+    for which ``call`` has no tokens set aside. Raises ``Unreserved``."""
+    if call.reservation is None:
+        raise Unreserved("No tokens are set aside for this call.")
+    call.reservation.use()
+    async with aclosing(provider.stream(payload, seconds=seconds)) as events:
+        async for event in events:
+            call.note(event)
+            yield event
 
 
 async def whole_text(
@@ -351,9 +403,8 @@ async def whole_text(
     Raises ``ProviderError``, also where the answer was cut off.
     """
     answer = ""
-    async with aclosing(provider.stream(payload)) as events:
+    async with aclosing(ask(provider, payload, call)) as events:
         async for event in events:
-            call.note(event)
             if isinstance(event, TextDelta):
                 answer += event.text
                 if is_too_long(answer):

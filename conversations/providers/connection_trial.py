@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 from conversations.models import Connection
 from conversations.providers import connections, model_catalog
-from conversations.providers.base import Finished, Provider, ProviderError
+from conversations.providers.base import Finished, ModelCall, Provider, ProviderError, ask
 from conversations.providers.model_listing import OfferedModel, can_chat
 
 SECONDS = 20.0
 """For the list, and for the answer."""
-ANSWER_TOKENS = 64
+QUESTION_TOKENS, ANSWER_TOKENS = 20, 64
 SYSTEM = [{"type": "text", "text": "Answer with one word."}]
 QUESTION = [{"role": "user", "content": "Are you there?"}]
 
@@ -48,13 +48,13 @@ class Trial:
     words: str
 
 
-def try_out(row: Connection) -> Trial:
-    """Takes up to 40 seconds: hold no database connection meanwhile."""
+def try_out(row: Connection, call: ModelCall) -> Trial:
+    """``call`` is kept up to date. Takes up to 40 seconds: hold no database connection meanwhile."""
     provider, model = connections.provider_of(row), ""
     with suppress(ProviderError):
         model = connections.first_model(row)
     try:
-        return asyncio.run(_ask(provider, model))
+        return asyncio.run(_ask(provider, model, call))
     except ProviderError as error:
         return Trial(is_working=False, words=in_words(error, row))
 
@@ -74,7 +74,7 @@ def in_words(error: ProviderError, row: Connection) -> str:
     return words.format(host=host, seconds=row.connect_seconds, wait=SECONDS)
 
 
-async def _ask(provider: Provider, model: str) -> Trial:
+async def _ask(provider: Provider, model: str, call: ModelCall) -> Trial:
     if not model:
         listed = await provider.models(seconds=SECONDS)
         if not listed:
@@ -82,7 +82,7 @@ async def _ask(provider: Provider, model: str) -> Trial:
         model = next((each.id for each in listed if can_chat(each.id)), listed[0].id)
     payload = provider.render(model=model, max_tokens=ANSWER_TOKENS, system=SYSTEM, messages=QUESTION)
     began = time.perf_counter()
-    async for event in provider.stream(payload, seconds=SECONDS):
+    async for event in ask(provider, payload, call, seconds=SECONDS):
         if isinstance(event, Finished):
             milliseconds = round((time.perf_counter() - began) * 1000)
             return Trial(is_working=True, words=f"Answered in {milliseconds:,} ms with {event.model or model}.")

@@ -6,7 +6,7 @@ the context of a request is built in synchronous code just before.
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -59,6 +59,11 @@ _cached = CachedConnections()
 
 def find(slug: str) -> Connection | None:
     return _rows().get(slug)
+
+
+def known_slugs() -> Collection[str]:
+    """Of the connections as they were last read. Reads nothing itself."""
+    return _cached.rows.keys()
 
 
 def reread() -> None:

@@ -5,8 +5,8 @@ Synchronous, as it may have to read them.
 
 import copy
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from conversations.models import Model
@@ -51,6 +51,8 @@ class Catalog:
     rows: Mapping[tuple[str, str], Model]
     prices: PriceList
     until: float
+    names: Set[str]
+    """Of the models, and of those that help beside them."""
 
     @classmethod
     def of(cls, rows: Sequence[Model], *, until: float) -> "Catalog":
@@ -58,6 +60,7 @@ class Catalog:
             rows={(row.provider, row.name): row for row in rows},
             prices={model: prices for row in rows for model, prices in prices_of(row).items()},
             until=until,
+            names={name for row in rows for name in (row.name, row.small_model)},
         )
 
 
@@ -92,6 +95,11 @@ def offered(provider: str) -> list[Model]:
     return [row for row in _rows().values() if row.provider == ROWS_OF.get(provider, provider) and row.is_active]
 
 
+def known_names() -> Set[str]:
+    """Of all models that had a row when the rows were last read. Reads nothing itself."""
+    return _catalog.names
+
+
 def small_model(provider: str, name: str) -> str:
     """The id of the model for helping tasks beside one, such as the contextualised query."""
     return get(provider, name).small_model or name
@@ -109,7 +117,7 @@ def prices_of(row: Model) -> PriceList:
 def reread() -> None:
     """The next question reads the rows again: staff have changed one."""
     global _catalog
-    _catalog = Catalog.of((), until=0)
+    _catalog = replace(_catalog, until=0)
 
 
 def _rows() -> Mapping[tuple[str, str], Model]:

@@ -15,6 +15,8 @@ from typing import Any
 from conversations.models import ModelPrice
 
 ANY = ""
+ESTIMATED_INPUT, ESTIMATED_OUTPUT = "estimated_input_tokens", "estimated_output_tokens"
+"""Where a service told nothing."""
 DATED = re.compile(r"-(?:\d{8}|latest)$")
 """Names of one model: ``claude-haiku-4-5`` and ``claude-haiku-4-5-20251001``."""
 
@@ -96,7 +98,9 @@ def cost(
 
 
 def tokens_of(usage: Mapping[str, int]) -> Tokens | None:
-    """``None`` where nothing was reported."""
+    """``None`` where nothing is known; of what was not reported, the estimate."""
+    if ESTIMATED_INPUT in usage:
+        return Tokens(input=usage[ESTIMATED_INPUT], output=usage.get(ESTIMATED_OUTPUT, 0))
     if "input_tokens" not in usage:
         return None
     for_an_hour = usage.get("cache_creation_1h_input_tokens", 0)

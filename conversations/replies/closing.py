@@ -13,11 +13,12 @@ from django.db import DatabaseError
 from artifacts import services
 from conversations import threads
 from conversations.accounts import allowances
+from conversations.accounts.allowances import NOTHING_SPENT, Spent
 from conversations.context import file_account
 from conversations.context.citations import NO_CITABLE_FILES, CitableFiles, find_citations
 from conversations.context.file_reads import NO_PICTURES, read_outlines
+from conversations.context.usage import estimated_usage
 from conversations.models import ContextSnapshot, Message, Reply
-from conversations.providers.base import Usage
 from conversations.replies import events as eventlog
 from conversations.replies.cursor import turn_of
 from conversations.replies.events import LONGEST_LEASE, Event
@@ -63,13 +64,13 @@ def close(
     outcome: Outcome,
     transcript: ReplyTranscript | None = None,
     files: CitableFiles = NO_CITABLE_FILES,
-    spent: Usage | None = None,
+    spent: Spent | None = None,
     events: list[Event] = [],  # noqa: B006
 ) -> list[Event]:
     """End a reply: its last events, the assistant turn, the snapshot and the reply itself, all or nothing.
 
     ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; what it said is read from the event
-    log where it isn't given, and the ``files`` that it can cite from its requests. ``spent`` is what its earlier rounds used.
+    log where it isn't given, and the ``files`` that it can cite from its requests. ``spent`` is what its earlier calls took.
     Returns the events that were appended, the ending last; none when the reply had ended already or belongs to somebody else.
     """
     now = clock.now()
@@ -83,13 +84,13 @@ def close(
         user_id=user_id,
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,
-        usage=nonzero(outcome.usage + spent if spent else outcome.usage),
+        usage=_usage_of(outcome, spent or NOTHING_SPENT),
         error=outcome.error,
         ended_at=now,
     )
     if answer:
         answer.reply, answer.status = reply, (going_on or outcome.message_status).value
-    row = _store_end(owner, reply, answer, outcome, events)
+    row = _store_end(owner, reply, answer, outcome, spent, events)
     if row is None:
         return []
     reply.thread_id, reply.user_message_id = row["thread_id"], row["user_message_id"]
@@ -112,7 +113,12 @@ def close(
 
 
 def _store_end(
-    owner: str | None, reply: Reply, answer: Message | None, outcome: Outcome, events: list[Event]
+    owner: str | None,
+    reply: Reply,
+    answer: Message | None,
+    outcome: Outcome,
+    spent: Spent | None,
+    events: list[Event],
 ) -> dict[str, Any] | None:
     """What the database knows of a reply that is ended by this, of its newest request, and of its turn's place, if it left
     one. ``None`` where the reply doesn't run or is not the owner's."""
@@ -136,16 +142,24 @@ def _store_end(
             [{"seq": event.seq, "type": event.type, "data": event.data, "at": event.at} for event in events]
         ),
         "last_seq": events[-1].seq if events else 0,
+        "spent_before": spent.tokens if spent else None,
         "spent": allowances.spent(
             reply.status,
-            reply.usage,
+            outcome.estimate or outcome.usage,
             stop_reason=reply.stop_reason,
-            written=answer.token_count if answer else 0,
+            written=outcome.written,
         ),
     }
     while (row := fetch(CLOSE, values)) and not row["has_ended"]:
         pass  # its lease was renewed meanwhile, or a request recorded
     return row
+
+
+def _usage_of(outcome: Outcome, spent: Spent) -> dict[str, int]:
+    """Unknown, and estimated, where a service told nothing of one of its calls."""
+    if spent.is_whole and outcome.estimate is None:
+        return nonzero(outcome.usage + spent.told)
+    return estimated_usage(spent.counted + (outcome.estimate or outcome.usage))
 
 
 def _citable(user_id: int, reply_id: uuid.UUID) -> CitableFiles:

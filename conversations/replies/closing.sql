@@ -6,7 +6,10 @@
 WITH running AS (
     SELECT reply.id, reply.thread_id, reply.user_message_id, reply.continues_id, reply.lease_until, question.depth,
            question.token_total, question.status AS question_status, assistant.fallback_model,
-           thread.user_id, reply.token_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
+           thread.user_id, reply.token_id, reply.reserved,
+           -- Nothing for the last call: all that is set aside. Nothing for those before: as the reply's row has it.
+           coalesce(coalesce(%(spent_before)s::bigint, reply.spent, 0) + %(spent)s::bigint, reply.reserved) AS spent,
+           (reply.created_at AT TIME ZONE 'UTC')::date AS day
     FROM conversations_reply AS reply
     JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = reply.thread_id
     JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
@@ -18,7 +21,8 @@ WITH running AS (
     FOR NO KEY UPDATE OF thread
 ), ended AS (
     UPDATE conversations_reply AS reply
-    SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(usage)s, error = %(error)s, ended_at = %(now)s
+    SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(usage)s, error = %(error)s, ended_at = %(now)s,
+        spent = running.spent
     FROM running
     WHERE reply.user_id = %(user)s AND reply.id = running.id AND reply.status = 'running'
       AND reply.lease_until = running.lease_until
@@ -95,7 +99,7 @@ WITH running AS (
     UPDATE conversations_allowance AS allowance
     SET running = greatest(allowance.running - 1, 0), reserved = greatest(allowance.reserved - ended.reserved, 0),
         spent = allowance.spent
-                + CASE WHEN allowance.day = ended.day THEN coalesce(%(spent)s::bigint, ended.reserved) ELSE 0 END,
+                + CASE WHEN allowance.day = ended.day THEN ended.spent ELSE 0 END,
         most_running = NULL, most_tokens = NULL
     FROM ended, counted
     WHERE allowance.user_id = %(user)s AND allowance.id = counted.id

@@ -6,7 +6,7 @@ import secrets
 import socket
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate, chain
 from typing import Any, cast
@@ -15,8 +15,8 @@ from django.db import connection
 
 from artifacts import services
 from conversations import wire
+from conversations.context.usage import usage_answer
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
-from conversations.providers.base import Usage
 from conversations.runtime.shapes import fill, moment
 from conversations.runtime.sql_files import read_statements
 from conversations.wire.artifacts import artifact_note
@@ -166,7 +166,7 @@ def ending(
         user_message=reply.user_message_id,
         user_message_status=question_status,
         reply=described,
-        usage=asdict(Usage(**reply.usage)),
+        usage=usage_answer(reply.usage),
         request=described["request"],
     )
     if reply.user_message_id is None:

@@ -196,7 +196,7 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     outcome = outcome.after(live.call)
     await book.close(live, without_turn(outcome) if live.silent else outcome)
     error_code = outcome.error["code"] if outcome.error else None
-    live.telemetry.record_closed(outcome.status.value, error_code, outcome.usage + live.spent)
+    live.telemetry.record_closed(outcome.status.value, error_code, outcome.usage + live.spent.told)
     log.info(
         "reply ended",
         extra={

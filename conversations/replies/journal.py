@@ -10,8 +10,9 @@ from typing import cast
 
 from django.db import DatabaseError
 
+from conversations.accounts.allowances import NOTHING_SPENT, Spent
 from conversations.context.citations import NO_CITABLE_FILES, CitableFiles
-from conversations.providers.base import ModelCall, Usage
+from conversations.providers.base import ModelCall, Reservation
 from conversations.replies import events as eventlog
 from conversations.replies.closing import close
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
@@ -57,7 +58,7 @@ class LiveReply:
     pending: list[tuple[str, EventData]] = field(default_factory=list)
     transcript: ReplyTranscript = field(default_factory=ReplyTranscript)
     call: ModelCall = field(default_factory=ModelCall)
-    spent: Usage = field(default_factory=Usage)
+    spent: Spent = NOTHING_SPENT
     thought_seconds: float = 0.0
     ends_at: float = math.inf
     silent: bool = False
@@ -69,15 +70,21 @@ class LiveReply:
     lost: bool = False
     closing: bool = False
 
-    def begin_call(self) -> ModelCall:
-        self.call = ModelCall()
+    def begin_call(self, reservation: Reservation) -> ModelCall:
+        self.call = ModelCall(reservation=reservation)
         return self.call
 
     def end_call(self) -> ModelCall:
         """The call is over and the reply goes on: what it used is spent."""
         ended, self.call = self.call, ModelCall()
-        self.spent += ended.usage
+        self.spent = self.spent.after(ended)
         self.thought_seconds += ended.thinking_seconds or 0.0
+        return ended
+
+    def end_help(self) -> ModelCall:
+        """The same of a call that helped: it counts for the day alone."""
+        ended, self.call = self.call, ModelCall()
+        self.spent = self.spent.after(ended, is_help=True)
         return ended
 
     def append(self, type: str, data: EventData) -> None:

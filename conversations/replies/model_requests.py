@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import IntegrityError
 
 from artifacts.models import Preset
 from artifacts.sources.preset import instruction
+from conversations.accounts import allowances
+from conversations.accounts.limits import TOKENS, USER, by_default
 from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import build_context, continue_context
 from conversations.context.built_context import Context
@@ -23,6 +26,7 @@ from conversations.context.sessions import Session
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
+from conversations.errors import RateLimited
 from conversations.files.store import attachable, file_block
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import ProviderError, get_provider, learn_list_and_wait
@@ -112,9 +116,12 @@ def record(
     *,
     before: ContextSnapshot | None = None,
     ended: Outcome | None = None,
+    spent: int = 0,
 ) -> ModelRequest:
-    """Store a request, and how the one ``before`` it ended. To do it again, where nobody knows whether it was done, is no harm.
+    """Store a request, set aside what it may take, and store how the one ``before`` it ended. ``spent`` are the tokens that
+    those before it took. To do it again, where nobody knows whether it was done, is no harm.
 
+    Raises ``RateLimited`` where a limit leaves no room for it: then nothing of it is stored.
     Raises ``Reply.DoesNotExist`` where the reply has ended: the task that asked for this may have been stopped meanwhile, while
     this thread went on.
     """
@@ -126,10 +133,24 @@ def record(
         "status": ended and ended.status.value,
         "response": as_json(ended.response) if ended else None,
         "now": snapshot.created_at,
+        "reserved": spent + allowances.needed(context),
+        "spent": spent,
+        "most_tokens": by_default().tokens_day,
     }
-    if not fetch(RECORD, values | parameters(snapshot, context)):
-        raise Reply.DoesNotExist
-    return snapshot, context
+    for _ in range(allowances.LOOKS):
+        try:
+            if not fetch(RECORD, values | parameters(snapshot, context)):
+                raise Reply.DoesNotExist
+        except IntegrityError as error:
+            if allowances.constraint_of(error) != "allowance_tokens":
+                raise
+            assert snapshot.reply_id
+            reply = Reply.objects.get(user=snapshot.user_id, id=snapshot.reply_id)
+            more = spent + allowances.needed(context) - reply.reserved
+            allowances.refuse_tokens(snapshot.user_id, reply.token_id, more)
+        else:
+            return snapshot, context
+    raise RateLimited("Others take the day's tokens at the same moment. Try again.", limit=TOKENS, whose=USER)
 
 
 def parameters(snapshot: ContextSnapshot | None, context: Context | None) -> dict[str, Any]:

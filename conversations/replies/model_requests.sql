@@ -2,10 +2,34 @@
 -- well, so that an end that is being stored meanwhile looks again and ends this request too.
 
 -- name: record
-WITH step AS (
-    UPDATE conversations_reply SET lease_until = now() + %(lease)s, suspected_at = NULL
+WITH before AS (
+    SELECT id, reserved, token_id FROM conversations_reply
     WHERE user_id = %(user)s AND id = %(reply)s AND status = 'running'
-    RETURNING id
+    FOR NO KEY UPDATE
+), step AS (
+    -- What the requests before took, and what this one may take, is set aside for as long as the reply runs.
+    UPDATE conversations_reply AS reply
+    SET lease_until = now() + %(lease)s, suspected_at = NULL, reserved = %(reserved)s, spent = %(spent)s
+    FROM before
+    WHERE reply.user_id = %(user)s AND reply.id = before.id AND reply.status = 'running'
+    RETURNING reply.id, before.token_id, %(reserved)s - before.reserved AS more
+), counted AS (
+    -- A limit that is reached fails the whole statement, as where the reply was opened.
+    SELECT allowance.id, step.more, CASE WHEN allowance.token_id IS NULL
+               THEN coalesce(own.tokens_day, %(most_tokens)s) ELSE token.tokens_day END AS most_tokens
+    FROM step
+    JOIN conversations_allowance AS allowance
+      ON allowance.user_id = %(user)s AND (allowance.token_id IS NULL OR allowance.token_id = step.token_id)
+    LEFT JOIN conversations_userlimits AS own ON own.user_id = %(user)s
+    LEFT JOIN conversations_apitoken AS token ON token.id = allowance.token_id
+    ORDER BY allowance.token_id NULLS FIRST  -- as they are locked by whoever begins a reply
+    FOR NO KEY UPDATE OF allowance
+), allowance AS (
+    UPDATE conversations_allowance AS allowance
+    SET reserved = greatest(allowance.reserved + counted.more, 0),
+        most_running = NULL, most_tokens = CASE WHEN counted.more > 0 THEN nullif(counted.most_tokens, 0) END
+    FROM counted
+    WHERE allowance.user_id = %(user)s AND allowance.id = counted.id
 ), snapshot AS (
     INSERT INTO conversations_contextsnapshot
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_contextsnapshot, %(snapshots)s) AS new

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import psycopg
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 
@@ -302,7 +301,7 @@ def _store(
     try:
         row = fetch(OPEN, values | parameters(snapshot, context))
     except IntegrityError as error:
-        constraint = _constraint(error)
+        constraint = allowances.constraint_of(error)
         if constraint in LIMITS:
             allowances.refuse_unless_room(thread.user_id, reply.token_id, reply.reserved)
         elif constraint not in RACES:
@@ -324,14 +323,11 @@ def _store(
     )
 
 
-def _constraint(error: IntegrityError) -> str | None:
-    violation = error.__cause__
-    return violation.diag.constraint_name if isinstance(violation, psycopg.Error) else None
-
-
 def _to_reserve(cursor: ThreadCursor, context: Context | None) -> int:
-    """What the request that is answered may read, and write and think, in tokens."""
+    """What the first request may read, and write and think, in tokens; where that is a help or not built yet, the one that is
+    answered as well."""
+    first = allowances.needed(context) if context else 0
     if context and context.purpose is not ContextSnapshot.Purpose.REWRITE:
-        return context.model_tokens + context.max_tokens
+        return first
     assistant = cursor.thread.assistant
-    return assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens
+    return first + assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens

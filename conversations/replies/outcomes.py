@@ -7,8 +7,10 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from conversations.accounts import allowances
 from conversations.context.invariants import BrokenInvariant
-from conversations.errors import ErrorObject, error_object
+from conversations.context.usage import estimated_usage
+from conversations.errors import ErrorObject, RateLimited, error_object
 from conversations.models import Message, Reply
 from conversations.providers import ProviderError, refusals
 from conversations.providers.base import Finished, ModelCall, Usage
@@ -28,6 +30,10 @@ class Outcome:
     message_status: Message.Status = Message.Status.COMPLETE
     stop_reason: str = ""
     usage: Usage = field(default_factory=Usage)
+    estimate: Usage | None = None
+    """Of a request whose service told nothing."""
+    written: int = 0
+    """The tokens of what the model wrote, as estimated."""
     error: ErrorObject | None = None
     request_error: ErrorObject | None = None
     provider_request_id: str = ""
@@ -44,6 +50,8 @@ class Outcome:
         return replace(
             self,
             usage=call.usage,
+            estimate=allowances.estimate(call),
+            written=0 if call.finished else allowances.written_by(call),
             provider_request_id=heard.request_id,
             provider_message_id=heard.message_id,
             thinking_ms=None if thought is None else round(thought * 1000),
@@ -64,7 +72,7 @@ class Outcome:
         """How the request ended and what the provider told beside the answer, by column of the snapshot."""
         return {
             "stop_reason": self.stop_reason,
-            "usage": nonzero(self.usage),
+            "usage": stored_usage(self.usage, self.estimate),
             "error": self.request_error or self.error,
             "provider_request_id": self.provider_request_id,
             "provider_message_id": self.provider_message_id,
@@ -98,6 +106,8 @@ def failure(error: Exception) -> Outcome:
     match error:
         case ProviderError():
             return failed(model_error(error))
+        case RateLimited():
+            return failed(error_object(type=error.type, code=error.code, message=error.message, details=error.details))
         case BrokenInvariant():
             details = {"rule": error.rule, "retryable": False}
             return failed(
@@ -138,6 +148,11 @@ def refusal(finished: Finished, *, begun: bool = False, silent: bool = False) ->
 
 def nothing_said(finished: Finished) -> ProviderError:
     return provider_error(NOTHING_SAID.get(finished.stop_reason, "empty_reply"))
+
+
+def stored_usage(usage: Usage, estimate: Usage | None) -> dict[str, int]:
+    """What a service told, as it is stored: nothing where it told nothing, but what was estimated then."""
+    return nonzero(usage) if estimate is None else estimated_usage(estimate)
 
 
 def nonzero(usage: Usage) -> dict[str, int]:

@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, closing, suppress
 from dataclasses import replace
+from typing import Any
 
 import django.db
 
+from conversations.accounts import allowances
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.file_account import given_parts
@@ -18,14 +20,15 @@ from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
 from conversations.context.token_estimate import text_of
+from conversations.errors import RateLimited
 from conversations.files.store import are_being_read
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import (
     WHOLE,
     Finished,
-    ModelCall,
     ProviderEvent,
+    Reservation,
     TextDelta,
     ThinkingDelta,
     ThinkingDone,
@@ -33,6 +36,7 @@ from conversations.providers.base import (
     ToolCalled,
     ToolDelta,
     ToolStarted,
+    ask,
 )
 from conversations.providers.circuit_breaker import asking_thread
 from conversations.providers.errors import provider_error
@@ -108,6 +112,7 @@ class ReplyRun:
         self.transcript = live.transcript
         self.asked: set[fallbacks.ModelPlace] = set()
         self.snapshot: ContextSnapshot
+        self.reservation: Reservation
         self.context: Context
 
     async def answer(self) -> Outcome:
@@ -143,11 +148,24 @@ class ReplyRun:
         """The next request, after this was said and done."""
         before, ended = self.snapshot, Outcome(status=Reply.Status.COMPLETED).after(self.live.end_call())
         request = await once_it_answers(model_requests.further_request, before, self.context, sections)
-        self.snapshot, self.context = await once_it_answers(model_requests.record, *request, before=before, ended=ended)
+        try:
+            recorded = await self._record(request, before=before, ended=ended)
+        except RateLimited:
+            await once_it_answers(end_request, before, ended)
+            raise
+        self.snapshot, self.context = recorded
+
+    async def _record(self, request: ModelRequest, **values: Any) -> ModelRequest:
+        """Store the next request, with what is set aside for it. Raises ``RateLimited``."""
+        recorded = await once_it_answers(model_requests.record, *request, spent=self.live.spent.tokens, **values)
+        self.reservation = allowances.of_request(recorded[1])
+        return recorded
 
     async def _first_request(self) -> ModelRequest:
         if not self.opened.recorded:
             await self._files_read()
+        if self.opened.recorded:
+            self.reservation = allowances.of_request(self.opened.recorded[1])
         snapshot, context = self.opened.recorded or await self._build()
         if context.purpose is not ContextSnapshot.Purpose.REWRITE:
             return snapshot, context
@@ -172,7 +190,7 @@ class ReplyRun:
             try:
                 await self._learn_list(fallbacks.place_of(opened.thread.assistant, self.options))
                 request = await once_it_answers(model_requests.first_request, opened, query=query, round=round)
-                return await once_it_answers(model_requests.record, *request)
+                return await self._record(request)
             except ProviderError as error:
                 unbuilt = fallbacks.place_of(opened.thread.assistant, self.options)
                 options = await self._instead(error, unbuilt)
@@ -182,14 +200,15 @@ class ReplyRun:
 
     async def _ask_for_query(self, snapshot: ContextSnapshot, context: Context) -> Rewriting:
         """What a small model makes of the message. Whatever goes wrong, the rules try it at once, and staff can see why."""
-        provider, text, call = get_provider(context.provider), text_of(context.newest.content), self.live.begin_call()
+        provider, text = get_provider(context.provider), text_of(context.newest.content)
+        call = self.live.begin_call(self.reservation)
         with telemetry.listener.model_request(snapshot, call) as step:
             response = await ask_model(
                 provider=provider, payload=context.payload, text=text, turns=context.history, call=call
             )
             if response.error:
                 step.failed(response.error.code)
-        self.live.call = ModelCall()  # a help costs the reply nothing
+        self.live.end_help()
         completed = Outcome(status=Reply.Status.COMPLETED)
         outcome = failed(outcomes.model_error(response.error)) if response.error else completed
         await once_it_answers(end_request, snapshot, outcome.after(call))
@@ -243,7 +262,7 @@ class ReplyRun:
                 hard_cap=context.whole_budget.hard_cap,
                 go_on=GO_ON_WORDS if any(part.name == GO_ON for part in context.parts.rounds) else "",
             )
-            with telemetry.listener.model_request(self.snapshot, self.live.begin_call()):
+            with telemetry.listener.model_request(self.snapshot, self.live.begin_call(self.reservation)):
                 return await self._stream()
         except BrokenInvariant:
             if self.options.most_input is None:
@@ -257,13 +276,11 @@ class ReplyRun:
         in ``live.call``. Raises ``ProviderError``."""
         live = self.live
         watched: dict[str, InputWatcher] = {}
-        stream = get_provider(self.context.provider).stream(
-            self.context.payload, seconds=live.ends_at - time.monotonic()
-        )
+        seconds = live.ends_at - time.monotonic()
+        stream = ask(get_provider(self.context.provider), self.context.payload, live.call, seconds=seconds)
         with closing(ThinkingClock(live.think)) as clock:
             async with aclosing(stream):
                 async for event in stream:
-                    live.call.note(event)
                     self._take(event, clock, watched)
         self._say(self.transcript.pause())
         if live.call.finished is None:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from conversations.context.budget import BudgetOrigin
 from conversations.context.caller_options import CallerOptions
+from conversations.context.snapshot_shapes import UsageAnswer
+from conversations.context.usage import told_usage
 from conversations.errors import ErrorObject, InvalidMessage
 from conversations.models import Assistant
 from conversations.providers.answering_model import own_row
@@ -128,7 +130,7 @@ def answer(ending: Event, *, id: str, model: str) -> Json:
     """The message that a reply came to, from its last event. One that failed has none, see ``failure``."""
     data = data_of(ending, ReplyEndedData)
     text = data["message"]["text"] if data["message"] else ""
-    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=Usage(**data["usage"]))
+    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=_known(data["usage"]))
 
 
 def stop_reason(ending: Event) -> str:
@@ -222,7 +224,7 @@ class MessagesStream:
         yield {
             "type": "message_delta",
             "delta": delta,
-            "usage": _usage(Usage(**data_of(event, ReplyEndedData)["usage"])),
+            "usage": _usage(_known(data_of(event, ReplyEndedData)["usage"])),
         }
         yield {"type": "message_stop"}
 
@@ -232,6 +234,14 @@ PING: Json = {"type": "ping"}
 
 def frame(event: Json) -> bytes:
     return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+
+
+def _known(usage: UsageAnswer) -> Usage:
+    """The estimate where nothing was reported: this shape has numbers only."""
+    if usage["input_tokens"] is None:
+        estimated = usage["estimated_input_tokens"] or 0, usage["estimated_output_tokens"] or 0
+        return Usage(input_tokens=estimated[0], output_tokens=estimated[1])
+    return told_usage({name: value for name, value in usage.items() if isinstance(value, int)})
 
 
 def _usage(usage: Usage) -> Json:

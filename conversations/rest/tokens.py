@@ -78,13 +78,16 @@ class UseAnswer(TypedDict):
     running_replies: Annotated[int | None, "Replies that may run at once."]
     tokens_day: Annotated[int | None, "From 00:00 UTC; read and written, cached or not."]
     running_now: Annotated[int, "Replies that run."]
-    tokens_used: Annotated[int, "By today's replies that have ended, in tokens."]
-    tokens_reserved: Annotated[int, "Set aside for replies that run, in tokens."]
+    tokens_used: Annotated[
+        int, "By today's calls of models that have ended, in tokens; estimated where a service tells none."
+    ]
+    tokens_reserved: Annotated[int, "Set aside for replies and notes that are being made, in tokens."]
 
 
 class LimitsAnswer(UseAnswer):
     """Your limits, of all your programs and pages together, and what you use of them. `null`: no limit."""
 
+    tokens_noted: Annotated[int, "Of the tokens used, those that notes of your conversations took."]
     files_bytes: Annotated[int | None, "What your files may take, with the pictures of their parts."]
     files_used: Annotated[int, "What they take, in bytes."]
     token: Annotated[
@@ -160,6 +163,7 @@ class LimitsDetail(APIView):
         room = store.room_of(user)
         described: LimitsAnswer = {
             **_use(limits_of(user), allowances.use_of(user.pk)),
+            "tokens_noted": allowances.spent_on_notes(user.pk),
             "files_bytes": room.most or None,
             "files_used": room.used,
             "token": of_token,

@@ -1,6 +1,7 @@
 """The services that models are asked of: where they are, whether they answer, what they offer. Keys are only written."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -19,7 +20,9 @@ from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from conversations.models import Assistant, Connection, ContextSnapshot, Model
+from conversations.accounts import allowances
+from conversations.errors import RateLimited
+from conversations.models import Assistant, Connection, ContextSnapshot, Model, TokenReservation
 from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
 from conversations.providers import (
     ProviderError,
@@ -301,8 +304,11 @@ class ConnectionAdmin(PageAdmin[Connection]):
     def test_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask the service for a word, and tell what happened."""
         row = self._changeable(request, object_id)
-        give_database_back()
-        trial = connection_trial.try_out(row)
+        try:
+            trial = _tried(request, row)
+        except RateLimited as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return HttpResponseRedirect(display.change_url(Connection, row.pk))
         words = trial.words[: Connection._meta.get_field("test_result").max_length]
         now = timezone.now()
         Connection.objects.filter(pk=row.pk).update(tested_at=now, is_working=trial.is_working, test_result=words)
@@ -408,3 +414,17 @@ def is_used(row: Connection) -> bool:
     only while it is there."""
     recorded = ContextSnapshot.objects.filter(id__gte=lowest_uuid7(row.created_at), provider=row.slug)
     return row.slug == provider_name() or bool(assistants_of(row)) or recorded.exists()
+
+
+def _tried(request: HttpRequest, row: Connection) -> connection_trial.Trial:
+    """The question costs whoever asks it. Raises ``RateLimited``."""
+    assert request.user.pk
+    with allowances.reserved(
+        request.user.pk,
+        TokenReservation.Purpose.TRIAL,
+        input_tokens=connection_trial.QUESTION_TOKENS,
+        output_tokens=connection_trial.ANSWER_TOKENS,
+        lasts=timedelta(seconds=3 * connection_trial.SECONDS),
+    ) as call:
+        give_database_back()
+        return connection_trial.try_out(row, call)

@@ -68,9 +68,9 @@ class LimitsInline(BaseInline):
 
     @admin.display(description="now")
     def used(self, limits: UserLimits) -> str:
-        use = allowances.use_of(limits.user_id)
+        use, noted = allowances.use_of(limits.user_id), allowances.spent_on_notes(limits.user_id)
         running = "1 reply" if use.running == 1 else f"{use.running:,} replies"
-        return f"{running} running; today {use.spent:,} tokens used, {use.reserved:,} set aside"
+        return f"{running} running; today {use.spent:,} tokens used ({noted:,} for notes), {use.reserved:,} set aside"
 
 
 class LeavingFilter(admin.SimpleListFilter):

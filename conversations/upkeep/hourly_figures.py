@@ -1,7 +1,8 @@
 """What all requests of an hour came to, by assistant and model. Whole hours are kept as rows, the newest are counted anew.
 
 ``figures`` are numbers by name: ``status completed`` and so on; the sums of what was reported and billed, as ``input``,
-``output``, ``cache_read``, ``cache_write`` and ``cache_write_hour``, each token once, and ``reported`` for how many requests;
+``output``, ``cache_read``, ``cache_write`` and ``cache_write_hour``, each token once, ``reported`` for how many requests, and
+``estimated`` for how many of which the service told nothing, whose estimates are in these sums;
 ``recalled`` and ``troubled`` for requests with something recalled, or without a source that failed; ``fallback`` for
 those asked in place of another model; ``over_budget``;
 ``left_out fulfilled_artifact`` for turns by reason; ``first_token 31`` and ``took 31`` for requests by the bin of ``BINS`` that
@@ -104,7 +105,7 @@ _own_prices = lru_cache(maxsize=1)(prices.own)
 
 
 def cost_of(snapshot: ContextSnapshot) -> Decimal | None:
-    """USD by what the provider reported; ``None`` where it reported nothing or no price is known."""
+    """USD by what the provider reported, or else by the estimate; ``None`` where nothing or no price is known."""
     if refusals.is_free(stop_reason=snapshot.stop_reason, stop_details=snapshot.stop_details, usage=snapshot.usage):
         return Decimal(0)
     return prices.cost(

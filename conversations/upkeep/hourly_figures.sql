@@ -8,7 +8,7 @@ WITH request AS MATERIALIZED (
            (ARRAY[0] || %(thresholds)s::int[])[1 + width_bucket(
                coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(written, 0) - 1, %(thresholds)s::int[])] AS above,
            snapshot.status, snapshot.purpose, snapshot.runs, told.*,
-           (input IS NOT NULL)::int AS reported,
+           (NOT guessed AND input IS NOT NULL)::int AS reported, guessed::int AS estimated,
            NOT (snapshot.stop_reason = %(refusal)s AND coalesce(output, 0) = 0
                 AND coalesce(snapshot.stop_details ->> 'category', '') = ANY(%(free)s)) AS billed,
            (snapshot.recalled IS NOT NULL)::int AS recalled,
@@ -20,12 +20,14 @@ WITH request AS MATERIALIZED (
     JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
     CROSS JOIN LATERAL jsonb_to_record(snapshot.usage) AS said(
         input_tokens int, output_tokens int, cache_read_input_tokens int, cache_creation_input_tokens int,
-        cache_creation_1h_input_tokens int)
+        cache_creation_1h_input_tokens int, estimated_input_tokens int, estimated_output_tokens int)
     CROSS JOIN LATERAL (
-        SELECT said.input_tokens, said.output_tokens, said.cache_read_input_tokens, said.cache_creation_input_tokens,
+        -- Where the service told nothing, what was estimated then.
+        SELECT coalesce(said.input_tokens, said.estimated_input_tokens),
+               coalesce(said.output_tokens, said.estimated_output_tokens), said.cache_read_input_tokens, said.cache_creation_input_tokens,
                said.cache_creation_input_tokens - coalesce(said.cache_creation_1h_input_tokens, 0),
-               said.cache_creation_1h_input_tokens
-    ) AS told(input, output, cache_read, written, cache_write, cache_write_hour)
+               said.cache_creation_1h_input_tokens, said.estimated_input_tokens IS NOT NULL
+    ) AS told(input, output, cache_read, written, cache_write, cache_write_hour, guessed)
     WHERE snapshot.id >= %(lowest)s AND snapshot.id < %(highest)s
       AND snapshot.created_at >= %(since)s AND snapshot.created_at < %(until)s
 ), counted AS (
@@ -44,14 +46,14 @@ WITH request AS MATERIALIZED (
     WHERE split_part(run, ' ', 2) <> ALL(%(sent)s) GROUP BY hour, assistant_id, provider, model, above, split_part(run, ' ', 2)
     UNION ALL
     SELECT hour, assistant_id, provider, model, above, sums.* FROM (
-        SELECT hour, assistant_id, provider, model, above, sum(reported) AS reported, sum(input) FILTER (WHERE billed) AS input,
+        SELECT hour, assistant_id, provider, model, above, sum(reported) AS reported, sum(estimated) AS estimated, sum(input) FILTER (WHERE billed) AS input,
                sum(output) FILTER (WHERE billed) AS output, sum(cache_read) FILTER (WHERE billed) AS cache_read,
                sum(cache_write) FILTER (WHERE billed) AS cache_write,
                sum(cache_write_hour) FILTER (WHERE billed) AS cache_write_hour, sum(recalled) AS recalled,
                sum(troubled) AS troubled, sum(fallback) AS fallback, sum(over_budget) AS over_budget
         FROM request GROUP BY hour, assistant_id, provider, model, above
     ) AS summed, LATERAL (VALUES
-        ('reported', reported), ('input', input), ('output', output), ('cache_read', cache_read),
+        ('reported', reported), ('estimated', estimated), ('input', input), ('output', output), ('cache_read', cache_read),
         ('cache_write', cache_write), ('cache_write_hour', cache_write_hour), ('recalled', recalled),
         ('troubled', troubled), ('fallback', fallback), ('over_budget', over_budget)
     ) AS sums(name, number) WHERE number > 0

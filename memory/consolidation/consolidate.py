@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import F
 
+from conversations.errors import RateLimited
 from conversations.models import Message, Reply, Thread
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, leases
@@ -93,7 +94,7 @@ def _do(
     lease: Lease,
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
-    done = moved = 0
+    done = moved = limited = 0
     facts = store.facts_of(user_id) if pending_parts else Facts()
     recent = {pending.thread for pending in pending_parts if _is_recent(pending, at)}
     threads = Thread.objects.filter(user=user_id, id__in=recent).select_related("assistant")
@@ -106,7 +107,12 @@ def _do(
             turns = _turns(content.turns, zone)
             asked = writers.get(pending.thread) if _is_recent(pending, at) else None
             try:
-                findings = _findings(pending, turns, facts, asked, runner)
+                try:
+                    findings = _findings(pending, turns, facts, asked, runner)
+                except RateLimited:
+                    limited += 1
+                    _note_limit(user_id, limited)
+                    findings = _findings(pending, turns, facts, None, runner)
                 confined = extract(_turns(content.confined, zone)).facts
                 findings = replace(with_made(findings, content.made), confined=confined)
                 _keep(pending, content, findings, facts, zone, at, lease)
@@ -116,6 +122,12 @@ def _do(
     return done, not moved
 
 
+def _note_limit(user_id: int, parts: int) -> None:
+    """The person's day has no tokens left for a model. Rules say less, but nothing waits, and nothing is lost."""
+    Consolidation.objects.filter(user=user_id).update(limited_at=clock.now(), parts_limited=parts)
+    log.info("notes come from rules: the day has no tokens left", extra={"user_id": user_id, "parts": parts})
+
+
 def _findings(
     pending: PendingPart,
     turns: Sequence[SourceTurn],
@@ -123,7 +135,8 @@ def _findings(
     writer: NoteWriter | None,
     runner: asyncio.Runner | None,
 ) -> Findings:
-    """By the model, or by rules without one and where it doesn't help."""
+    """By the model, or by rules without one and where it doesn't help. Raises ``RateLimited`` where there is no room for its
+    tokens."""
     if not turns:
         return Findings()
     findings = digest(runner, writer, pending, turns, facts) if writer and runner else None

@@ -19,7 +19,7 @@ from conversations.context.token_estimate import estimate_tokens
 from conversations.context.tool_sections import program_section
 from conversations.context.windowing import Turn, TurnRun, account
 from conversations.models import ContextBlock, ContextSnapshot, Thread
-from conversations.providers.base import Payload, Provider
+from conversations.providers.base import Payload, Provider, Reservation
 from conversations.runtime import clock
 from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import EarlierTopic
@@ -34,6 +34,8 @@ class NoteRequest:
     payload: Payload
     known: Sequence[tuple[UUID, str]]
     topics: Sequence[EarlierTopic]
+    reservation: Reservation | None = None
+    """For its call, once it is stored."""
 
 
 def noting(

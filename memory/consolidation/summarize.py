@@ -8,13 +8,14 @@ import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from conversations.accounts import allowances
 from conversations.context import windowing
 from conversations.errors import ErrorObject, error_object
-from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, TokenReservation
 from conversations.providers import Provider, get_provider, learn_list_and_wait, model_catalog, model_of, provider_name
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.closing import end_request
@@ -32,6 +33,8 @@ from memory.models import Memory
 ATTEMPTS = 2
 BY_RULES = "What is noted comes from rules."
 DEADLINE_SECONDS = 30.0
+LASTS = timedelta(minutes=2)
+"""How long tokens stay set aside for a call whose process has died."""
 
 log = logging.getLogger("openbook.memory")
 
@@ -75,14 +78,18 @@ def digest(
     """What the model finds; ``None`` where it can't say it, or won't: then the rules have to. It is asked again where its
     answer was whole and of no use, but not where it declined, or had no room for an answer beside its thinking.
 
-    Raises ``ProviderError`` where trying later can help, ``PartChanged`` where the part is no longer what was read of it.
+    Raises ``ProviderError`` where trying later can help, ``PartChanged`` where the part is no longer what was read of it,
+    ``RateLimited`` where the person's day has no tokens left for it.
     """
     for attempt in range(1, ATTEMPTS + 1):
         request = record(writer, pending, turns, facts, attempt=attempt)
-        call = ModelCall()
+        call = ModelCall(reservation=request.reservation)
         try:
             with telemetry.listener.model_request(request.snapshot, call):
-                answer = runner.run(_answer(writer.provider, request.payload, call, deadline_seconds))
+                try:
+                    answer = runner.run(_answer(writer.provider, request.payload, call, deadline_seconds))
+                finally:
+                    allowances.settle(pending.user, call)
         except ProviderError as error:
             problem = error.message if error.retryable else f"{error.message} {BY_RULES}"
             end_request(request.snapshot, _failed(error.code, problem, call, retryable=error.retryable))
@@ -113,7 +120,8 @@ def record(
     *,
     attempt: int,
 ) -> NoteRequest:
-    """Store the request about a part, whatever becomes of it. Raises ``PartChanged``.
+    """Store the request about a part, whatever becomes of it, and set aside what it may take. Raises ``PartChanged`` and
+    ``RateLimited``.
 
     Under the lock of the thread, which whoever forgets takes too: what was forgotten since it was read is told to no model,
     and stored in no block.
@@ -135,7 +143,14 @@ def record(
         )
         ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
         request.snapshot.save(force_insert=True)
-    return request
+        reservation = allowances.reserve(
+            pending.user,
+            TokenReservation.Purpose.NOTES,
+            input_tokens=request.snapshot.total_tokens,
+            output_tokens=request.snapshot.max_tokens,
+            lasts=LASTS,
+        )
+    return replace(request, reservation=reservation)
 
 
 def end_left_behind(user_id: int, since: datetime) -> None:

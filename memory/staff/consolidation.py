@@ -22,7 +22,12 @@ RUNNING = Q(started_at__isnull=False) & (Q(ended_at=None) | Q(started_at__gt=F("
 class StateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
-    states = {"failing": Q(failures__gt=0), "running": RUNNING, "wanted": Q(wanted_at__isnull=False)}
+    states = {
+        "failing": Q(failures__gt=0),
+        "running": RUNNING,
+        "wanted": Q(wanted_at__isnull=False),
+        "limited": Q(limited_at__isnull=False),
+    }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(name, name) for name in self.states]
@@ -34,14 +39,14 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(Consolidation)
 class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     change_list_template = CHANGE_LIST
-    list_display = ["owner", "state", "done_through", "last_attempt", "parts"]
+    list_display = ["owner", "state", "done_through", "last_attempt", "parts", "limited"]
     list_filter = [StateFilter, "through"]
     list_select_related = ["user"]
     search_fields = ["user__username"]
     search_help_text = "A user name."
     ordering = ["-failures", "-started_at", "user"]
     fields = [
-        ("owner", "memories"), "state", ("done_through", "parts"), ("started", "ended"), ("wanted", "again"),
+        ("owner", "memories"), "state", ("done_through", "parts", "limited"), ("started", "ended"), ("wanted", "again"),
         "failures", "error",
     ]  # fmt: skip
     actions = ["consolidate_now"]
@@ -79,6 +84,13 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     @admin.display
     def parts(self, row: Consolidation) -> str:
         return f"{row.parts_done:,} of {row.parts_to_do:,}"
+
+    @admin.display(description="no tokens left")
+    def limited(self, row: Consolidation) -> str:
+        """When notes last came from rules, as the day's tokens were used."""
+        if row.limited_at is None:
+            return display.NOTHING
+        return f"{row.limited_at:%Y-%m-%d %H:%M} UTC: {display.with_noun(row.parts_limited, 'part')} by rules"
 
     started = column("started", "started_at", display.when)
     ended = column("ended", "ended_at", display.when)

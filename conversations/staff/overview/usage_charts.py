@@ -148,7 +148,7 @@ def steps_of(shown: Range, start: datetime, hours: Iterable[Hour], known: prices
     steps = [UsageStep(label=at.strftime(shown.shown)) for at in begins]
     for hour in hours:
         cost = cost_of(hour, known)
-        unpriced = hour.figures["reported"] if cost is None else 0
+        unpriced = counted(hour.figures) if cost is None else 0
         steps[(hour.hour - start) // shown.step].add(hour.figures, cost, unpriced)
     return steps
 
@@ -184,6 +184,17 @@ def cache_share(sums: Counter[str]) -> float | None:
     return sums["cache_read"] / prompt if prompt else None
 
 
+def counted(sums: Counter[str]) -> int:
+    """Requests whose tokens are known or estimated."""
+    return sums["reported"] + sums["estimated"]
+
+
+def of_estimates(sums: Counter[str]) -> str:
+    if not sums["estimated"]:
+        return ""
+    return f"with estimates for {display.with_noun(sums['estimated'], 'request')} whose service told nothing"
+
+
 def facts(whole: UsageStep) -> list[KeyFigure]:
     sums, requests = whole.sums, requests_of(whole.sums)
     failed = sums["status failed"]
@@ -191,11 +202,11 @@ def facts(whole: UsageStep) -> list[KeyFigure]:
     return [
         KeyFigure(label="model requests", value=f"{requests:,}"),
         KeyFigure(label="failed", value=f"{failed:,}", note=percent(failed / requests) if requests else ""),
-        KeyFigure(label="tokens in, reported", value=f"{prompt_of(sums):,}"),
-        KeyFigure(label="tokens out, reported", value=f"{sums['output']:,}"),
+        KeyFigure(label="tokens in, reported", value=f"{prompt_of(sums):,}", note=of_estimates(sums)),
+        KeyFigure(label="tokens out, reported", value=f"{sums['output']:,}", note=of_estimates(sums)),
         KeyFigure(
             label="cost",
-            value=display.money(whole.cost if whole.unpriced < sums["reported"] else None),
+            value=display.money(whole.cost if whole.unpriced < counted(sums) else None),
             note=f"without {display.with_noun(whole.unpriced, 'request')} of unknown price" if whole.unpriced else "",
         ),
         KeyFigure(label="input from the cache", value=display.NOTHING if share is None else percent(share)),

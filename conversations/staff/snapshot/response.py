@@ -6,7 +6,7 @@ from uuid import UUID
 from conversations.context import snapshots, token_calibration
 from conversations.context.prompt_cache import HOUR, CachePlan
 from conversations.models import ContextSnapshot, Message
-from conversations.providers import refusals
+from conversations.providers import prices, refusals
 from conversations.staff import display
 from conversations.upkeep.hourly_figures import cost_of
 
@@ -104,7 +104,9 @@ def figures(snapshot: ContextSnapshot) -> list[TokenFigure]:
         ),
         TokenFigure(label="of these written to the prompt cache", estimated=None, reported=written),
         for_an_hour and TokenFigure(label="of these for an hour", estimated=None, reported=for_an_hour),
-        TokenFigure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
+        TokenFigure(
+            label="Output tokens", estimated=usage.get(prices.ESTIMATED_OUTPUT), reported=usage.get("output_tokens")
+        ),
         thought and TokenFigure(label="of these thinking", estimated=None, reported=thought),
     ]
     return [figure for figure in shown if figure]

@@ -124,7 +124,7 @@ async def test_a_reply_whose_provider_is_gone_is_told_as_failed(user: User, api:
     answer = await api.post("threads/new/messages/", {"content": "Hello"})
     assert (answer.status, answer.body["error"]["code"]) == (502, "misconfigured")
     [span] = [span for span in (await in_database(listening.told)()).spans if span.name.startswith("invoke_agent")]
-    assert (span.values["gen_ai.provider.name"], span.values["error.type"]) == ("gone", "misconfigured")
+    assert (span.values["gen_ai.provider.name"], span.values["error.type"]) == ("other", "misconfigured")
 
 
 def assert_found(request_id: str, reply: Reply, snapshot: ContextSnapshot) -> None:
@@ -182,8 +182,7 @@ async def test_a_reply_is_told_as_the_steps_that_it_took(
             "gen_ai.request.max_tokens": snapshot.max_tokens,
             "gen_ai.request.stream": True,
             "gen_ai.response.finish_reasons": [reason],
-            "gen_ai.response.id": "msg_local",
-            "gen_ai.response.model": "local",
+            "gen_ai.response.model": "other",
             **{f"gen_ai.usage.{name}": tokens for name, tokens in usage.items()},
             "openbook.snapshot": str(snapshot.id),
             "openbook.purpose": "reply",
@@ -197,7 +196,6 @@ async def test_a_reply_is_told_as_the_steps_that_it_took(
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "save_artifact",
         "gen_ai.tool.type": "function",
-        "gen_ai.tool.call.id": "toolu_1",
         "openbook.request_id": request_id,
     }
     assert whole.values == {
@@ -240,7 +238,7 @@ async def test_what_is_counted_is_what_the_spans_and_the_rows_say(
         "gen_ai.provider.name": "anthropic",
         "gen_ai.request.model": "claude-sonnet-5-5",
     }
-    answered = chat | {"gen_ai.response.model": "local"}
+    answered = chat | {"gen_ai.response.model": "other"}
     failed = chat | {"error.type": "authentication"}
     tokens = collected.points["gen_ai.client.token.usage"]
     assert [(point.values, point.sum, point.count) for point in tokens] == [

@@ -29,12 +29,13 @@ from conversations.context.rewriting import (
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
-from conversations.providers.base import ModelCall, Payload, Provider, ProviderEvent, TextDelta
+from conversations.providers.base import Payload, Provider, ProviderEvent, TextDelta
 from conversations.providers.offline import OfflineProvider
 from conversations.providers.offline_answers import answer
 from conversations.providers.quoting import contextualised
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
+from tests.calls import reserved_call
 from tests.model_scripts import BrokenStream, Gate, Raw, Stall
 from tests.model_server import ModelServer
 
@@ -87,7 +88,7 @@ async def rewrite_query(
     if rewriting == NOT_ASKED:
         request = request_of(provider, turns, text)
         asked = await ask_model(
-            provider=provider, payload=request, text=text, turns=turns, call=ModelCall(), deadline_seconds=deadline
+            provider=provider, payload=request, text=text, turns=turns, call=reserved_call(), deadline_seconds=deadline
         )
         rewriting = asked.rewriting
     assert rewriting.milliseconds >= 0
@@ -200,7 +201,7 @@ async def test_the_rewriter_gets_the_turns_the_memory_and_the_message(
 ) -> None:
     turns = turns_of(*TRUMP)
     request = request_of(provider, turns, model="some-model", memory="Likes history.")
-    await ask_model(provider=provider, payload=request, text=QUESTION, turns=turns, call=ModelCall())
+    await ask_model(provider=provider, payload=request, text=QUESTION, turns=turns, call=reserved_call())
     [sent] = model_server.bodies
     assert sent["model"] == "some-model"
     assert json.loads(sent["messages"][0]["content"][0]["text"]) == {

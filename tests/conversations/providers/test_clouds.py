@@ -28,6 +28,7 @@ from conversations.providers.connection_trial import LISTS_NOTHING, Trial, try_o
 from conversations.providers.connections import address_of, endpoint_of, provider_of, reread
 from conversations.providers.known_prices import known_prices
 from tests import model_scripts as scripts
+from tests.calls import reserved_call
 from tests.cloud_servers import (
     ACCESS_KEY,
     PROJECT,
@@ -402,10 +403,10 @@ def test_inner_networks_and_redirects_are_refused(bedrock_server: BedrockServer,
 
 def test_a_connection_is_tried_out_with_its_own_model(bedrock_server: BedrockServer, opened: None) -> None:
     made = row(bedrock_server.url)
-    assert try_out(made) == Trial(is_working=False, words=LISTS_NOTHING)
+    assert try_out(made, reserved_call()) == Trial(is_working=False, words=LISTS_NOTHING)
     Model.objects.create(provider="team", name=MODEL, label="Haiku", context_window=90_000, max_output=9_000)
     model_catalog.reread()
-    assert try_out(made).is_working
+    assert try_out(made, reserved_call()).is_working
 
 
 def test_no_secret_is_in_a_log_or_an_error(

@@ -20,6 +20,7 @@ from conversations.providers.connection_trial import Trial, offered_models, try_
 from conversations.providers.connections import endpoint_of, provider_of
 from conversations.providers.model_listing import OfferedModel, parse_models
 from tests import model_scripts as scripts
+from tests.calls import reserved_call
 from tests.certificates import self_signed
 from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
@@ -92,9 +93,9 @@ def test_a_server_of_chat_completions_answers_too(
     assert (request.headers["authorization"], request.headers["x-project"]) == (f"Bearer {CANARY}", HEADER)
     assert "of-the-operator" not in str(request.headers)
     assert [model.id for model in offered_models(row)] == ["local-model", "text-embedding-local"]
-    assert try_out(row).words.endswith(" ms with local-model.")
+    assert try_out(row, reserved_call()).words.endswith(" ms with local-model.")
     chat_server.api_key = "another"
-    assert try_out(row) == Trial(is_working=False, words="The service refused the key.")
+    assert try_out(row, reserved_call()) == Trial(is_working=False, words="The service refused the key.")
 
 
 def test_a_server_of_ones_own_wants_no_key(chat_server: ChatServer, opened: None) -> None:
@@ -102,7 +103,7 @@ def test_a_server_of_ones_own_wants_no_key(chat_server: ChatServer, opened: None
     row = make_connection(chat_server.base_url, kind="openai")
     row.set_secrets(Secrets())
     row.save()
-    assert try_out(row).is_working
+    assert try_out(row, reserved_call()).is_working
     assert CANARY not in str([request.headers for request in chat_server.requests])
 
 
@@ -136,7 +137,7 @@ def test_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(status: int, k
             row = make_connection(service.url, kind=kind)
             error = failure_of(row)
             assert (error.code, error.retryable, error.status) == ("redirected", False, status)
-            assert "Redirects are not followed" in try_out(row).words
+            assert "Redirects are not followed" in try_out(row, reserved_call()).words
             assert CANARY in service.heard
         assert thief.requests == []
 
@@ -166,7 +167,7 @@ def test_an_inner_address_is_refused_before_anything_is_sent(model_server: Model
     row = make_connection(f"http://{host}:{port}", kind=kind)
     error = failure_of(row)
     assert (error.code, error.retryable) == ("inner_network", False)
-    assert "OPENBOOK_INNER_NETWORKS does not name it" in try_out(row).words
+    assert "OPENBOOK_INNER_NETWORKS does not name it" in try_out(row, reserved_call()).words
     assert model_server.requests == []
 
 
@@ -243,7 +244,7 @@ def test_a_proxy_is_not_asked_for_an_inner_address(settings: Settings) -> None:
 
 
 def test_a_trial_tells_how_long_it_took_and_who_answered(model_server: ModelServer, opened: None) -> None:
-    trial = try_out(make_connection(model_server.url))
+    trial = try_out(make_connection(model_server.url), reserved_call())
     assert trial.is_working and trial.words.startswith("Answered in ") and trial.words.endswith(" ms with local.")
     assert [request.path for request in model_server.requests] == ["/v1/models?limit=1000", "/v1/messages"]
     assert model_server.bodies[1]["model"] == "claude-sonnet-5-5"
@@ -272,23 +273,24 @@ WRONG: dict[str, tuple[dict[str, tuple[int, dict[str, str], str]], str]] = {
 def test_a_service_that_is_no_model_is_told_as_such(name: str, opened: None) -> None:
     answers, words = WRONG[name]
     with elsewhere(answers) as service:
-        trial = try_out(make_connection(service.url))
+        trial = try_out(make_connection(service.url), reserved_call())
     assert not trial.is_working and words in trial.words
 
 
 def test_a_refused_key_is_told(model_server: ModelServer, opened: None) -> None:
     model_server.api_key = "another"
-    assert try_out(make_connection(model_server.url)) == Trial(is_working=False, words="The service refused the key.")
+    trial = try_out(make_connection(model_server.url), reserved_call())
+    assert trial == Trial(is_working=False, words="The service refused the key.")
 
 
 def test_nobody_there_is_told(opened: None) -> None:
     port = free_port()
     words = f"Nothing listens at 127.0.0.1:{port}: the connection was refused or broke off."
-    assert try_out(make_connection(f"http://127.0.0.1:{port}")) == Trial(is_working=False, words=words)
+    assert try_out(make_connection(f"http://127.0.0.1:{port}"), reserved_call()) == Trial(is_working=False, words=words)
 
 
 def test_a_name_that_is_not_known_is_told() -> None:
-    trial = try_out(make_connection("https://models.invalid"))
+    trial = try_out(make_connection("https://models.invalid"), reserved_call())
     assert trial == Trial(is_working=False, words="The name models.invalid was not found.")
 
 
@@ -297,13 +299,13 @@ def test_silence_is_told(opened: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        trial = try_out(make_connection(f"http://127.0.0.1:{silent.getsockname()[1]}"))
+        trial = try_out(make_connection(f"http://127.0.0.1:{silent.getsockname()[1]}"), reserved_call())
     assert trial.words == "Timed out: connected, but there was no answer within 0.3 s."
 
 
 def test_a_certificate_that_is_not_trusted_is_told(opened: None, untrusted: ssl.SSLContext) -> None:
     with elsewhere({"*": (200, {}, model_list("a"))}, ssl=untrusted) as service:
-        trial = try_out(make_connection(service.url))
+        trial = try_out(make_connection(service.url), reserved_call())
         assert service.requests == []
     host = service.url.removeprefix("https://")
     assert trial.words == f"Nothing was sent: the certificate of {host} is not trusted on this machine."
@@ -358,7 +360,7 @@ def test_a_key_that_cannot_be_read_fails_the_call_in_words(settings: Settings, o
     assert "can't be read" in failure_of(row).message
     obstacle = get_provider(row.slug).obstacle()
     assert obstacle and "can't be read" in obstacle.message
-    trial = try_out(row)
+    trial = try_out(row, reserved_call())
     assert not trial.is_working and "SECRET_KEY_FALLBACKS" in trial.words
 
 

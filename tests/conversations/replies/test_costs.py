@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from conversations import replies
 from conversations.accounts import allowances
+from conversations.context.token_estimate import TURN_OVERHEAD
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
@@ -97,7 +98,7 @@ async def test_what_the_provider_told_is_stored_and_counted(
     )()
     assert (hour.figures["input"], hour.figures["reported"]) == (INPUT["input_tokens"] * is_billed, bool(usage))
     turn = await Message.objects.filter(reply=reply).afirst()
-    written = turn.token_count if turn and not reply.stop_reason else 0
+    written = turn.token_count - TURN_OVERHEAD if turn and not reply.stop_reason else 0
     spent = sum(usage.values()) + max(written - usage.get("output_tokens", 0), 0)
     assert await in_database(allowances.use_of)(user.pk) == allowances.AllowanceUse(running=0, spent=spent, reserved=0)
     assert (await in_database(allowances.recounted)(user.pk)).spent == spent
@@ -122,7 +123,9 @@ async def test_a_stopped_reply_counts_what_it_was_told_and_what_it_wrote(user: U
     turn = await Message.objects.aget(reply=reply)
     assert (reply.status, reply.usage, await usages(reply)) == ("stopped", BEGUN, [BEGUN])
     assert turn.token_count > 100
-    assert (await in_database(allowances.use_of)(user.pk)).spent == sum(INPUT.values()) + turn.token_count
+    assert (await in_database(allowances.use_of)(user.pk)).spent == sum(
+        INPUT.values()
+    ) + turn.token_count - TURN_OVERHEAD
 
 
 async def test_a_reply_that_is_stopped_before_it_wrote_anything_counts_what_was_set_aside(
