@@ -14,11 +14,11 @@ from django.tasks import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from conversations.files import progress
-from conversations.models import AccountDeletion, BytesToRemove
+from conversations.models import AccountDeletion, BytesToRemove, File
 from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
-from conversations.tasks import delete_accounts, read_file, remove_bytes, retain
+from conversations.tasks import delete_accounts, enqueue_reading, read_file, remove_bytes, retain
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
 from memory.consolidation import consolidation_state
@@ -59,8 +59,8 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
         users = _due(now, since or now - RECENTLY - IDLE)
         for user_id in users:
             consolidate_user.enqueue(user_id)
-        for file_id in _unread(now):
-            read_file.enqueue(file_id)
+        for file in _unread(now):
+            enqueue_reading(file)
         if BytesToRemove.objects.filter(due_at__lte=now).exists() and _is_time(remove_bytes, now - REMOVE_EVERY):
             _enqueue(remove_bytes)
         if _is_time(retain, now - RETAIN_EVERY):
@@ -114,8 +114,8 @@ def _put_back(now: datetime) -> None:
             progress.give_up(UUID(argument))
 
 
-def _unread(now: datetime) -> list[str]:
-    """Ids of files that wait for being read without a task: its worker was told to end, or could not reach the storage."""
+def _unread(now: datetime) -> list[File]:
+    """Those that wait for being read without a task: its worker was told to end, or could not reach the storage."""
     values: dict[str, Any] = {
         "task": read_file.module_path,
         "now": now,
@@ -125,7 +125,7 @@ def _unread(now: datetime) -> list[str]:
     }
     with connection.cursor() as cursor:
         cursor.execute(SQL["unread"], values)
-        return [str(file_id) for (file_id,) in cursor.fetchall()]
+        return list(File.objects.filter(id__in=[file_id for (file_id,) in cursor.fetchall()]).order_by("created_at"))
 
 
 def _due(now: datetime, since: datetime) -> list[int]:

@@ -13,13 +13,19 @@ from django.tasks import task
 
 from conversations.accounts import lifecycle, mailing
 from conversations.files import progress, storage
+from conversations.models import File
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, interruption, telemetry
 from conversations.runtime.request_ids import request_scope
 from conversations.upkeep import hourly_figures, key_renewal, retention
 
 FILES = "files"
-"""The queue of what people wait for: it has a worker of its own beside each server."""
+"""The queue of what people wait for: it has a worker of its own beside each server, which nothing long can take."""
+LONG_FILES = "long_files"
+"""The queue of files that take long, after all else that the other worker does."""
+SHORT, LONG, IMPORTED = 0, -50, -10
+"""The priority of reading a file; each that its person has waiting already puts it behind others by one more."""
+MOST_BEHIND = 39
 
 
 class TaskFailed(Exception):
@@ -59,7 +65,18 @@ def delete_accounts() -> None:
 @task(queue_name=FILES)
 @unattended
 def read_file(file_id: str) -> None:
-    progress.read_file(uuid.UUID(file_id))
+    if again := progress.read_file(uuid.UUID(file_id)):
+        enqueue_reading(again)
+
+
+def enqueue_reading(file: File, *, is_import: bool = False) -> None:
+    """People take turns, whoever gave how many: the second file of one comes after the first of everybody else. What is large,
+    or did not end within a short time, has a queue of its own."""
+    others = File.objects.filter(user=file.user_id, state=File.State.READING).exclude(id=file.id)
+    is_long = progress.takes_long(file)
+    behind = min(others.count(), MOST_BEHIND) + (-IMPORTED if is_import else 0)
+    queue, priority = (LONG_FILES, LONG) if is_long else (FILES, SHORT)
+    read_file.using(queue_name=queue, priority=priority - behind).enqueue(str(file.id))
 
 
 @task()
@@ -69,14 +86,14 @@ def remove_bytes() -> None:
         pass
 
 
-@task()
+@task(queue_name=FILES)
 @unattended
 def mail_password_link(user_id: int, email: str, origin: str = "") -> None:
     """``origin`` was queued by earlier versions; where the link leads is a setting."""
     mailing.send_password_link(User.objects.get(id=user_id), email)
 
 
-@task()
+@task(queue_name=FILES)
 @unattended
 def mail_confirmation_link(address_id: int, origin: str = "") -> None:
     """``origin``: as above."""

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 import django.db
+from django.tasks import DEFAULT_TASK_QUEUE_NAME
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
@@ -25,10 +26,13 @@ from conversations import schedule
 from conversations.keep import runs
 from conversations.runtime import clock, interruption, leases
 from conversations.runtime.leases import Lease, LeaseLost
+from conversations.tasks import LONG_FILES
 
 log = logging.getLogger("openbook.worker")
 
 EVERY_QUEUE = "*"
+QUEUES = {DEFAULT_TASK_QUEUE_NAME: [DEFAULT_TASK_QUEUE_NAME, LONG_FILES]}
+"""What a worker takes that is started for one queue, where that is more."""
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
@@ -49,7 +53,7 @@ class OneTask(Worker):
 
     def __init__(self, name: str, queue: str = EVERY_QUEUE) -> None:
         super().__init__(
-            queue_names=[queue], excluded_queue_names=[], backend_name="default", worker_id=name,
+            queue_names=QUEUES.get(queue, [queue]), excluded_queue_names=[], backend_name="default", worker_id=name,
             batch=True, max_tasks=1, interval=0, startup_delay=False,
         )  # fmt: skip
 

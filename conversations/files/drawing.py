@@ -3,8 +3,10 @@
 import asyncio
 import secrets
 import uuid
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from conversations.errors import PictureNotFound
@@ -24,6 +26,9 @@ type PageKey = tuple[uuid.UUID, int]
 
 EXECUTOR = ThreadPoolExecutor(max_workers=2, thread_name_prefix="drawing")
 """Each waits for a process that keeps a core busy."""
+MOST_TRIES, MOST_FAILURES = 2, 10_000
+_failures = Counter[PageKey]()
+"""How often a page could not be drawn, of so many pages at most."""
 _turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 """Of each person one is drawn for at a time. Whoever stops waiting has nothing drawn."""
 
@@ -61,17 +66,32 @@ def check_page(file: File, number: str) -> int:
     return page
 
 
+@asynccontextmanager
+async def turn_of(user_id: int) -> AsyncGenerator[None]:
+    """Of each person one picture is drawn at a time, whichever kind it is."""
+    async with _turns.setdefault(user_id, asyncio.Lock()):
+        yield
+
+
 async def page_picture(file: File, page: int) -> bytes:
     """A PNG or JPEG. Raises ``PictureNotFound`` where it can't be drawn."""
     if picture := held.get((file.id, page)):
         return picture
-    async with _turns.setdefault(file.user_id, asyncio.Lock()):
+    async with turn_of(file.user_id):
         if picture := held.get((file.id, page)):  # drawn beside another one meanwhile
             return picture
+        if _failures[file.id, page] >= MOST_TRIES:
+            raise PictureNotFound("The page can't be drawn: it was tried more than once.")
         drawn = await asyncio.get_running_loop().run_in_executor(EXECUTOR, _draw, file, page)
         for number, picture in drawn.items():
             held.put((file.id, number), picture)
     return drawn[page]
+
+
+def _note_failure(key: PageKey) -> None:
+    if len(_failures) >= MOST_FAILURES:
+        _failures.clear()
+    _failures[key] += 1
 
 
 def _draw(file: File, page: int) -> dict[int, bytes]:
@@ -84,5 +104,6 @@ def _draw(file: File, page: int) -> dict[int, bytes]:
                 drawn[number] = picture.read_bytes()
         except FileProblem as problem:
             if page not in drawn:
+                _note_failure((file.id, page))
                 raise PictureNotFound(problem.message) from None
     return drawn

@@ -14,4 +14,6 @@ class FileProblem(Exception):
         self.message = message
 
 
+TOO_LONG = "too_long"
+"""The code where the time was over."""
 TOO_MUCH_MEMORY = "The file takes too much memory to read. Give a smaller one, or a part of it."

@@ -18,7 +18,7 @@ from conversations.context.token_estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
 from conversations.files import storage, thumbnails
 from conversations.files.kinds import detect
-from conversations.files.problems import FileProblem
+from conversations.files.problems import TOO_LONG, FileProblem
 from conversations.files.reading import Limits, Outline, Part, read
 from conversations.models import File, FilePart
 from conversations.runtime import interruption
@@ -26,6 +26,9 @@ from conversations.runtime.db import is_away
 from conversations.runtime.text import clean, one_line, shortened
 
 LIMITS = Limits()
+SHORT_LIMITS = Limits(seconds=20.0, cpu_seconds=15)
+"""For a file that others' wait behind; what takes longer is read anew among those that take long."""
+SHORT_BYTES = 2**20
 STORE_SECONDS = 0.5
 """How long parts gather before they are stored."""
 MOST_AT_ONCE = 50
@@ -37,17 +40,24 @@ class Superseded(Exception):
     """The file is gone, or another worker reads it by now."""
 
 
-def read_file(file_id: uuid.UUID) -> None:
-    """Read a file that waits for it, from the beginning. What goes wrong is told by its row. Does nothing where it is gone."""
+def takes_long(file: File) -> bool:
+    """It is large, or was begun before and did not come to an end."""
+    return file.size > SHORT_BYTES or file.attempt > 0
+
+
+def read_file(file_id: uuid.UUID) -> File | None:
+    """Read a file that waits for it, from the beginning. What goes wrong is told by its row. Does nothing where it is gone.
+    Returns it where it takes longer than those may that others wait behind: it is to be read again."""
     storage.remove_scratch(f"{file_id}.*", seconds=0)  # of a worker that was killed
     file = _begin(file_id)
     if file is None:
-        return
+        return None
+    is_long = file.size > SHORT_BYTES or file.attempt > 1
     try:
         with storage.scratch(f"{file_id}.{file.attempt}") as folder:
-            _read(file, folder)
+            return None if _read(file, folder, LIMITS if is_long else SHORT_LIMITS) else file
     except (Superseded, FileNotFound):
-        return
+        return None
     except storage.StorageAway:
         raise  # it waits for another task
     except Exception as error:  # whatever it is, it costs this file alone, and whoever waits for it is told
@@ -85,24 +95,28 @@ def _begin(file_id: uuid.UUID) -> File | None:
     return file
 
 
-def _read(file: File, folder: Path) -> None:
+def _read(file: File, folder: Path, limits: Limits) -> bool:
+    """Whether it is done; else it takes longer than it may."""
     state, error = File.State.READY, None
     with storage.local(file.place, folder) as path:
         try:
-            with closing(_found(path, file.name, folder)) as found:
+            with closing(_found(path, file.name, folder, limits)) as found:
                 for parts in _gathered(found, file):
                     if interruption.is_requested():
-                        return  # it is begun anew
+                        return True  # it is begun anew
                     _store(file, parts)
         except FileProblem as problem:
+            if problem.code == TOO_LONG and limits is SHORT_LIMITS:
+                return False
             error = _error(problem.code, problem.message)
     if error and not FilePart.objects.filter(user=file.user_id, file=file).exists():
         state = File.State.FAILED
     _update(file, state=state, error=error)
+    return True
 
 
-def _found(path: Path, name: str, folder: Path) -> Generator[Outline | Part]:
-    return read(path, detect(path, name), folder=folder, limits=LIMITS)
+def _found(path: Path, name: str, folder: Path, limits: Limits) -> Generator[Outline | Part]:
+    return read(path, detect(path, name), folder=folder, limits=limits)
 
 
 def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[Part]]:

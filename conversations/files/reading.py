@@ -17,7 +17,7 @@ from typing import Any
 
 from conversations.files.kinds import FileType
 from conversations.files.limits import Limits
-from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
+from conversations.files.problems import TOO_LONG, TOO_MUCH_MEMORY, FileProblem
 
 __all__ = ["FileProblem", "Limits", "Outline", "Part", "page_pictures", "read", "thumbnail"]
 
@@ -152,7 +152,7 @@ def _broken_off(status: int, errors: str, is_late: bool) -> FileProblem:
     """Of a process that could not say itself what happened."""
     if is_late or status == -signal.SIGXCPU:
         return FileProblem(
-            "too_long", "Reading the file took too long and was ended. Give a smaller one, or a part of it."
+            TOO_LONG, "Reading the file took too long and was ended. Give a smaller one, or a part of it."
         )
     if "memory" in errors.lower():
         return FileProblem("too_much_memory", TOO_MUCH_MEMORY)

@@ -4,6 +4,7 @@ import secrets
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import F
 
 from conversations.errors import FileNotFound, PictureNotFound
 from conversations.files import reading, storage
@@ -12,18 +13,27 @@ from conversations.files.kinds import Kind, detect
 from conversations.files.problems import FileProblem
 from conversations.models import File
 
+MOST_TRIES = 2
+"""How often it is tried to draw one."""
+
 
 def place_of(file: File) -> str:
     """Where it lies; it is made if there is none. Takes a moment then. Raises ``PictureNotFound`` and ``FileNotFound``."""
     if file.thumbnail:
         return file.thumbnail
-    if file.kind not in {Kind.IMAGE, Kind.PDF} or file.state == File.State.FAILED:
+    if file.kind not in {Kind.IMAGE, Kind.PDF} or file.state == File.State.FAILED or _is_given_up(file):
         raise PictureNotFound("There is no small picture of a file of this kind, or of one that can't be read.")
     try:
         with storage.scratch(f"thumbnail-{secrets.token_hex(8)}") as folder, storage.local(file.place, folder) as path:
             return store(file, reading.thumbnail(path, detect(path, file.name), folder=folder, limits=LIMITS))
     except FileProblem as problem:
+        mine = File.objects.filter(user=file.user_id, id=file.id, thumbnail_failures__lt=MOST_TRIES)
+        mine.update(thumbnail_failures=F("thumbnail_failures") + 1)
         raise PictureNotFound(problem.message) from None
+
+
+def _is_given_up(file: File) -> bool:
+    return file.thumbnail_failures >= MOST_TRIES
 
 
 def store(file: File, picture: Path) -> str:

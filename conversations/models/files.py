@@ -44,6 +44,9 @@ class File(models.Model):
         help_text="Where a small picture of it lies in the storage; empty: not made yet.",
     )
     thumbnail_size = models.PositiveIntegerField(default=0, db_default=0, help_text="In bytes.")
+    thumbnail_failures = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often no small picture of it could be drawn; past a few it is not tried again."
+    )
     state = models.CharField(max_length=7, choices=State, default=State.READING)
     error = models.JSONField(
         null=True, help_text="The error object of why it could not be read, or of what is missing where it is ready."

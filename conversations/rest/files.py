@@ -87,7 +87,7 @@ def _received(request: Request, user: User) -> FileAnswer:
     if not isinstance(upload, Upload):
         raise uploads.no_file()  # DRF parses no body that is empty
     try:
-        return file_object(uploads.receive(user, upload, enqueue=lambda file: tasks.read_file.enqueue(str(file.id))))
+        return file_object(uploads.receive(user, upload, enqueue=tasks.enqueue_reading))
     finally:
         upload.path.unlink(missing_ok=True)
 
@@ -166,7 +166,8 @@ class Thumbnail(AsyncAPIView):
     async def get(self, request: Request, file_id: str) -> HttpResponseBase:
         """A small picture of an image, or of the first page of a PDF: its longest side has 400 pixels."""
         file = await in_database(store.get)(caller(request), file_id)
-        place = await in_database(thumbnails.place_of, executor=drawing.EXECUTOR)(file)
+        async with drawing.turn_of(file.user_id):
+            place = await in_database(thumbnails.place_of, executor=drawing.EXECUTOR)(file)
         return await _picture_at(request, place, "thumbnail")
 
 

@@ -50,9 +50,6 @@ PIECE = 2**20
 IN_MEMORY = 2 * 2**20
 """Bytes of an upload; a larger one is kept in a file."""
 
-IMPORTED = -10
-"""The priority of reading what an import brought."""
-
 WAITING_SECONDS = 2.0
 """How often whoever waits is told so."""
 
@@ -158,7 +155,7 @@ def _imported(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -
 
 def _read_later(file: File) -> object:
     """After those that somebody waits for."""
-    return tasks.read_file.using(priority=IMPORTED).enqueue(str(file.id))
+    return tasks.enqueue_reading(file, is_import=True)
 
 
 def _upload(request: Request) -> IO[bytes]:

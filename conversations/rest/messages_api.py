@@ -450,7 +450,7 @@ def _received(user: User, files: Sequence[SentFile]) -> tuple[Sequence[uuid.UUID
 def _stored(user: User, file: SentFile) -> uuid.UUID:
     upload = file.written()
     try:
-        return uploads.receive(user, upload, enqueue=lambda row: tasks.read_file.enqueue(str(row.id))).id
+        return uploads.receive(user, upload, enqueue=tasks.enqueue_reading).id
     finally:
         upload.path.unlink(missing_ok=True)
 
