@@ -297,6 +297,7 @@ TABLES: dict[str, Table] = {
     "conversations.ApiToken": Table(goes_with="user", columns={"name": account()}, never="digest scopes"),
     "conversations.UserLimits": Table(goes_with="user"),
     "conversations.Allowance": Table(goes_with="user"),
+    "conversations.TokenReservation": Table(goes_with="user", never="purpose", retained="reservations"),
     "conversations.AccountDeletion": Table(goes_with="user"),
     # Staff, and the installation
     "admin.LogEntry": Table(

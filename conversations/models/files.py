@@ -45,7 +45,9 @@ class File(models.Model):
     )
     thumbnail_size = models.PositiveIntegerField(default=0, db_default=0, help_text="In bytes.")
     thumbnail_failures = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="How often no small picture of it could be drawn; past a few it is not tried again."
+        default=0,
+        db_default=0,
+        help_text="How often no small picture of it could be drawn; past a few it is not tried again.",
     )
     state = models.CharField(max_length=7, choices=State, default=State.READING)
     error = models.JSONField(

@@ -153,9 +153,9 @@ def _imported(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -
         return _answer(stored, of, intake)
 
 
-def _read_later(file: File) -> object:
+def _read_later(file: File) -> None:
     """After those that somebody waits for."""
-    return tasks.enqueue_reading(file, is_import=True)
+    tasks.enqueue_reading(file, is_import=True)
 
 
 def _upload(request: Request) -> IO[bytes]:

@@ -17,7 +17,7 @@ from conversations.accounts import lifecycle
 from conversations.context import snapshots
 from conversations.errors import ReplyInProgress
 from conversations.files import storage, store
-from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
+from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread, TokenReservation
 from conversations.runtime import clock, interruption
 from conversations.runtime.ids import lowest_uuid7
 from conversations.threads import deletion
@@ -28,6 +28,7 @@ from memory import forgetting
 
 AT_ONCE = 500
 TASKS_KEPT = timedelta(days=7)
+RESERVATIONS_KEPT = timedelta(days=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,14 @@ def kinds(days: Mapping[str, int] | None = None) -> list[Kind]:
             delete=lifecycle.clear_sign_ins,
         ),
         Kind(
+            name="reservations",
+            what="tokens that were set aside for calls of models beside replies",
+            setting="",
+            kept=RESERVATIONS_KEPT,
+            preview=lambda before: expired.rows(_old_reservations(before).order_by("created_at"), at="created_at"),
+            delete=lambda before: _until_done(partial(delete_reservations, before)),
+        ),
+        Kind(
             name="tasks",
             what="tasks of workers that have ended",
             setting="",
@@ -122,6 +131,17 @@ def apply() -> None:
     for kind in kinds():
         if kind.kept is not None:
             kind.delete(now - kind.kept)
+
+
+def _old_reservations(before: datetime) -> QuerySet[TokenReservation]:
+    return TokenReservation.objects.filter(created_at__lt=before)
+
+
+def delete_reservations(before: datetime) -> int:
+    """The oldest rows from before then. Returns how many."""
+    ids = list(_old_reservations(before).values_list("id", flat=True)[:AT_ONCE])
+    deleted, _ = TokenReservation.objects.filter(id__in=ids).delete()
+    return deleted
 
 
 def _ended_tasks(before: datetime) -> QuerySet[DBTaskResult[..., Any]]:

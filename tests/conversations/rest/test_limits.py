@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from conversations.accounts import tokens
 from conversations.models import ApiToken, Reply, Thread, UserLimits
+from conversations.providers.base import COUNTED_TOKENS
 from conversations.runtime import rate_counters
 from conversations.runtime.db import in_database
 from tests.conversations.factories import make_user
@@ -104,10 +105,10 @@ async def test_what_is_used_can_be_asked_for(user: User, api: Api) -> None:
         "running_replies": 8,
         "tokens_day": None,
         "running_now": 0,
-        "tokens_used": sum(usage.values()),
+        "tokens_used": sum(usage[name] for name in COUNTED_TOKENS),
         "tokens_reserved": 0,
     }
-    files = {"files_bytes": 2_048 * 2**20, "files_used": 0}
+    files = {"files_bytes": 2_048 * 2**20, "files_used": 0, "tokens_noted": 0}
     assert (await api.get("limits/")).body == {**of_all, **files, "token": None}
     token = await in_database(tokens.issue)(user=user, name="small", tokens_day=100_000)
     small = Api(Authorization=f"Token {token}")
