@@ -242,7 +242,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "files", "tokens", "total")),
         *(f"usage.{name}" for name in ("input_tokens", "output_tokens")),
         *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation", "creation_1h")),
-        "usage.thinking_tokens",
+        *(f"usage.{name}" for name in ("thinking_tokens", "estimated_input_tokens", "estimated_output_tokens")),
     ]
 
 
