@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0030_quotations'),
+        ('conversations', '0032_quoting'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
