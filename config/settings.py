@@ -407,6 +407,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.server.middleware.request_id",
+    "config.server.middleware.nothing_is_stored",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -336,6 +336,24 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str) -> None:
     assert await in_database(rows_of)(user) == before
 
 
+async def test_no_answer_is_kept_by_a_browser(user: User) -> None:
+    """Pictures of files are, which never change: ``test_file_pictures.py`` draws some."""
+    ids = await in_database(with_everything)(user)
+    await in_database(with_some_password)(user)
+    nobody, owner = AsyncClient(), AsyncClient()
+    await owner.aforce_login(user)
+    kept = set()
+    for client in (nobody, owner):
+        for route, method, path, body in calling(given=ids):
+            data = b"" if method == "GET" else json.dumps(body).encode()
+            response: Any = await client.generic(method, path, data, "application/json")
+            if response.streaming:
+                assert [part async for part in response]
+            if "no-store" not in response.headers.get("Cache-Control", ""):
+                kept.add(route)
+    assert kept == set()
+
+
 async def test_their_owner_reads_all_of_it(user: User) -> None:
     """Else the test above would prove nothing."""
     ids = await in_database(with_everything)(user)

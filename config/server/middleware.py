@@ -19,6 +19,12 @@ from conversations.runtime.request_ids import request_scope
 NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
 """Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
 
+IMMUTABLE = {
+    "api/v1/files/<str:file_id>/thumbnail/",
+    "api/v1/files/<str:file_id>/pages/<str:number>/",
+}
+"""Routes of what never changes and is large: a browser may keep it, and asks each time whether it still may be shown."""
+
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 
@@ -35,6 +41,23 @@ def request_id(get_response: GetResponse) -> GetResponse:
             return response
 
     middleware.process_exception = failures.rate_limited  # type: ignore[attr-defined]
+    return middleware
+
+
+@async_only_middleware
+def nothing_is_stored(get_response: GetResponse) -> GetResponse:
+    """Neither a browser nor a cache on the way keeps an answer: whoever comes next to that machine would read it. Static files
+    don't come by here."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = await get_response(request)
+        match = request.resolver_match
+        if match and match.route in IMMUTABLE and response.status_code in (200, 304):
+            response["Cache-Control"] = "private, no-cache"
+        elif "no-store" not in response.get("Cache-Control", ""):
+            response["Cache-Control"] = "no-store"
+        return response
+
     return middleware
 
 

@@ -19,7 +19,6 @@ def attached[R: HttpResponseBase](response: R, filename: str, *, inline: bool = 
     response["Content-Disposition"] = content_disposition_header(not inline, filename) or "attachment"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "no-store"
     return response
 
 

@@ -55,9 +55,7 @@ def not_modified(tag: str) -> Response:
 
 
 def tagged[R: HttpResponseBase](response: R, tag: str) -> R:
-    """The answer with its tag; caches must ask each time whether it still holds."""
     response["ETag"] = tag
-    response["Cache-Control"] = "private, no-cache"
     return response
 
 

@@ -40,7 +40,6 @@ class StreamedAnswer(StreamingHttpResponse):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self["Cache-Control"] = "no-store"
         self["X-Accel-Buffering"] = "no"
 
 

@@ -4,7 +4,6 @@ from typing import Annotated, Any, TypedDict
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.utils.cache import patch_cache_control
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.permissions import AllowAny
@@ -117,9 +116,7 @@ class TokenView(APIView):
             raise AccountLeaving
         wanted: dict[str, Any] = {name: value for name, value in payload.items() if name in ("days", *KINDS)}
         token = tokens.issue(user=user, name=payload["name"], scopes=payload["scopes"], **wanted)
-        response = Response({"token": token})
-        patch_cache_control(response, no_store=True)
-        return response
+        return Response({"token": token})
 
 
 class TokenList(APIView):
