@@ -8,10 +8,12 @@ from django.conf import settings
 
 from conversations.providers.base import ProviderError
 from conversations.providers.claude_cli_version import OLDEST
+from conversations.providers.masking import mask_of
 from conversations.runtime.text import shortened
 from conversations.runtime.word_tables import read_tables
 
 LONGEST_DETAIL = 300
+LONGEST_READ = 10 * LONGEST_DETAIL
 
 ROWS = read_tables(__file__)
 SENTENCES: dict[str, tuple[bool, str]] = {
@@ -61,7 +63,7 @@ def provider_error(
     retryable, sentence = SENTENCES[code]
     sentence = sentence.replace("{key_name}", key_name)
     if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
-        sentence += f" It says: “{shortened(without(secrets, detail), LONGEST_DETAIL)}”"
+        sentence += f" It says: “{shortened(mask_of(tuple(secrets)).text(detail[:LONGEST_READ]), LONGEST_DETAIL)}”"
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
 
 
@@ -77,12 +79,6 @@ def code_for_status(status: int) -> str:
 
 def code_for_type(error_type: object) -> str | None:
     return BY_TYPE.get(error_type) if isinstance(error_type, str) else None
-
-
-def without(secrets: Iterable[str], text: str) -> str:
-    for secret in filter(None, secrets):
-        text = text.replace(secret, "…")
-    return text
 
 
 def place_of(error: BaseException) -> str:

@@ -20,6 +20,7 @@ from conversations.providers.circuit_breaker import CircuitBreaker
 from conversations.providers.deadline import LONGEST_WAIT_SECONDS, Deadline, reported
 from conversations.providers.endpoints import Endpoint, EndpointReader
 from conversations.providers.errors import StreamError, provider_error
+from conversations.providers.masking import mask_of
 from conversations.providers.message_stream import Heard, Progress
 from conversations.providers.model_listing import OfferedModel, parse_models
 
@@ -64,9 +65,10 @@ class HttpProvider[C: Client](Provider):
             Deadline(seconds, first_token_seconds=self.first_token_seconds, silent_calls=silent_calls)
         ) as deadline:
             calls = self._attempts(endpoint, payload, deadline)
+            mask = mask_of(endpoint.secrets)
             async with aclosing(self.breaker.guard(endpoint.cache_key, payload["model"], calls)) as events:
                 async for event in events:
-                    yield event
+                    yield mask.event(event)
 
     async def _attempts(
         self, endpoint: Endpoint, payload: Payload, deadline: Deadline
@@ -95,7 +97,8 @@ class HttpProvider[C: Client](Provider):
             # Read as it comes: an SDK takes whatever it is given for a page of models.
             return parse_models(await self._list_models(client))
 
-        return await self._asked(listed, seconds)
+        mask = mask_of(self._endpoint().secrets)
+        return [mask.model(model) for model in await self._asked(listed, seconds)]
 
     async def count_tokens(self, model: str, text: str) -> int:
         """As ``token_counter`` says, where it has one."""
