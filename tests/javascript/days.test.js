@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { byDay, dayGroup } from "../../conversations/static/conversations/js/days.js";
+import { byDay, dayGroup, newDays } from "../../conversations/static/conversations/js/days.js";
 import { dayIn, originOf } from "../../memory/static/memory/js/words.js";
 
 const now = new Date(2026, 10, 22, 0, 30);
@@ -15,6 +15,18 @@ test("a day begins at midnight, not 24 hours ago", () => {
 
 test("a clock that is behind the server's shows today", () => {
   assert.equal(dayGroup(new Date(2026, 10, 23, 1), now), "Today");
+});
+
+test("a conversation of several days names each where it begins, one of today none", () => {
+  const at = (...date) => new Date(...date).toISOString();
+  const today = at(2026, 10, 22, 0, 10);
+  assert.deepEqual(newDays([today, today], now), [null, null]);
+  assert.deepEqual(newDays([at(2026, 2, 1, 9), at(2026, 2, 1, 23), at(2026, 2, 2, 1), today], now), [
+    "Sunday, March 1, 2026",
+    null,
+    "Monday, March 2, 2026",
+    "Today",
+  ]);
 });
 
 test("threads keep their order within their days", () => {

@@ -6,6 +6,24 @@ function midnight(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate());
 }
 
+const day = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+
+/**
+ * For each time, the name of its day where a new one begins there; a conversation of today alone names none.
+ * @param {string[]} times in the order of the turns
+ * @returns {(string | null)[]}
+ */
+export function newDays(times, now = new Date()) {
+  let before = midnight(now).getTime();
+  return times.map((iso) => {
+    const date = new Date(iso);
+    const begins = midnight(date).getTime();
+    if (begins === before) return null;
+    before = begins;
+    return begins === midnight(now).getTime() ? "Today" : day.format(date);
+  });
+}
+
 /** @param {Date} date @param {Date} now */
 export function dayGroup(date, now) {
   const days = Math.round((midnight(now).getTime() - midnight(date).getTime()) / 86_400_000);

@@ -1,5 +1,7 @@
 /** The turns on the page, in order. Knows nothing of sockets: it is told what was loaded, saved and streamed. */
 
+import { newDays } from "./days.js";
+import { h } from "./dom.js";
 import { AssistantTurn, UserTurn } from "./turn.js";
 
 /** Imported turns have no reply. */
@@ -57,6 +59,7 @@ export class Log {
     this.scroll.keepPlace(this.element.firstElementChild, () => {
       this.element.prepend(...turns.map((turn) => turn.element));
       this.markWindow();
+      this.#markDays();
     });
   }
 
@@ -112,6 +115,7 @@ export class Log {
     this.#pending.delete(message.client_message_id);
     this.#byMessage.set(message.id, turn);
     if (!mine) this.#insert(turn);
+    this.#markDays();
     this.scroll.grown();
   }
 
@@ -134,6 +138,7 @@ export class Log {
     if (message) this.#byMessage.set(message.id, turn);
     else this.#bringBack(turn);
     if (!turn.element.isConnected) this.#insert(turn);
+    this.#markDays();
     this.scroll.grown();
     return turn;
   }
@@ -179,6 +184,19 @@ export class Log {
     this.#windowStart = messageId;
     this.element.querySelector(".window-start")?.classList.remove("window-start");
     this.#byMessage.get(messageId)?.element.classList.add("window-start");
+  }
+
+  /** Above the first turn of each day, which day it is: long threads and imported ones go on for many. */
+  #markDays() {
+    const elements = /** @type {HTMLElement[]} */ ([...this.element.querySelectorAll(".turn[data-message]")]);
+    const turns = elements.map((element) => this.#byMessage.get(element.dataset.message)).filter(Boolean);
+    const days = newDays(turns.map((turn) => turn.message.created_at));
+    turns.forEach(({ element }, place) => {
+      const shown = element.querySelector(":scope > .turn-day");
+      if (shown?.textContent === days[place]) return;
+      shown?.remove();
+      if (days[place]) element.prepend(h("p", { class: "turn-day" }, days[place]));
+    });
   }
 
   #turnsOf(messages) {
