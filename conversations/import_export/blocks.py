@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from conversations.import_export.values import MOST_CHARS, Fields, plain, refuse
+from conversations.import_export.values import MOST_CHARS, Fields, plain, refuse, refuse_length
 from conversations.models import text_blocks
 from conversations.runtime.text import clean
 
@@ -26,7 +26,7 @@ def blocks_of(content: Any, place: str) -> list[Block]:
         refuse(place, "is empty.")
     size = size_of(kept)
     if size > MOST_CHARS:
-        refuse(place, f"has {size:,} characters; the limit is {MOST_CHARS:,}. Split it.")
+        refuse_length(place, size, MOST_CHARS)
     return kept
 
 

@@ -1,6 +1,6 @@
 """The parts of a document as records, checked one by one, so that it need not be in memory as a whole.
 
-Pure but for the ids that it draws.
+It draws ids, and asks which of those that are given are here already.
 """
 
 import secrets
@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any, Self
 
 from django.conf import settings
+from django.db.models import Model
 
 from artifacts.models import ArtifactVersion, Kind
 from artifacts.services import MAX_VERSIONS
@@ -23,8 +24,10 @@ from conversations.errors import ImportTooLarge
 from conversations.import_export.blocks import blocks_of
 from conversations.import_export.disk_lists import Scratch, Spool, gathered
 from conversations.import_export.file_intake import Taking
+from conversations.import_export.known_ids import OF_THREADS, IdChoice, KnownIds
 from conversations.import_export.records import (
     ArtifactRecord,
+    LeftOut,
     MemoryRecord,
     PreferencesRecord,
     SummaryRecord,
@@ -35,8 +38,8 @@ from conversations.import_export.records import (
 )
 from conversations.import_export.thread_files import ThreadFiles
 from conversations.import_export.uploads import Document
-from conversations.import_export.values import Fields, refuse
-from conversations.models import Message, text_blocks
+from conversations.import_export.values import Fields, TextTooLong, refuse
+from conversations.models import Message, Thread, text_blocks
 from conversations.models.data_map import FORGOTTEN
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
@@ -51,6 +54,7 @@ MOST_TURNS = 1_000_000
 """Of all threads of an upload together."""
 MOST_OF_THREAD = 10_000
 """Artifacts, and summaries."""
+NO_ID = uuid.UUID(int=0)
 Ids = dict[str, uuid.UUID]
 """An id that the document gives, and the one that is stored for it."""
 
@@ -58,8 +62,8 @@ Ids = dict[str, uuid.UUID]
 class ManyIds:
     """The same for turns, of which there may be a million: a mark for each that was given, and a rule for new ones."""
 
-    def __init__(self, *, new_ids: bool) -> None:
-        self._new_ids, self._key = new_ids, secrets.token_bytes(16)
+    def __init__(self, *, new_ids: bool, derived: "ManyDerived | None" = None) -> None:
+        self._new_ids, self._key, self._derived = new_ids, secrets.token_bytes(16), derived
         self._marks, self._count = array("Q", bytes(8 * 1024)), 0
 
     def __len__(self) -> int:
@@ -71,7 +75,9 @@ class ManyIds:
 
     def __getitem__(self, supplied_id: str) -> uuid.UUID:
         id = uuid.UUID(supplied_id)
-        return uuid.UUID(bytes=self._digest(id, 16), version=4) if self._new_ids else id
+        if self._new_ids:
+            return uuid.UUID(bytes=self._digest(id, 16), version=4)
+        return self._derived.rule(id) if self._derived and supplied_id in self._derived.marks else id
 
     def add(self, supplied_id: str) -> None:
         if 3 * self._count > 2 * len(self._marks):
@@ -94,6 +100,14 @@ class ManyIds:
         while self._marks[slot] not in (0, mark):
             slot = (slot + 1) % len(self._marks)
         return slot
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyDerived:
+    """Which turns are stored by another id, and by which."""
+
+    marks: ManyIds
+    rule: Callable[[uuid.UUID], uuid.UUID]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,18 +136,39 @@ class ThreadTurns:
 class DocumentReader:
     """Reads the parts of documents and knows the ids so far. Memories come after the threads that they refer to."""
 
-    def __init__(self, *, user_id: int, now: datetime, new_ids: bool, scratch: Scratch, take: Taking) -> None:
+    def __init__(
+        self,
+        *,
+        user_id: int,
+        now: datetime,
+        new_ids: bool,
+        scratch: Scratch,
+        take: Taking,
+        here: KnownIds | None = None,
+    ) -> None:
+        """Ids that are given are kept or derived, as ``KnownIds`` says, or with ``new_ids`` replaced wherever they stand.
+        ``take`` is given each file."""
         self._user_id, self._now, self._new_ids, self._scratch, self._take = user_id, now, new_ids, scratch, take
+        self._here, self._choice = here or KnownIds(user_id), IdChoice()
+        self._choices: dict[uuid.UUID, IdChoice] = {}
+        self.left_out: list[LeftOut] = []
+        self._skipped: list[int] = []
+        """Places of the messages of the thread at hand that are left out, from 1 on."""
         self._threads: Ids = {}
         self._files: Ids = {}
-        self._turns, self._turn_count = ManyIds(new_ids=new_ids), 0
+        self._derived = ManyDerived(marks=ManyIds(new_ids=False), rule=self._here.derived)
+        self._turns, self._turn_count = ManyIds(new_ids=new_ids, derived=self._derived), 0
         self._artifacts: Ids = {}
         self._memories: Ids = {}
         self._topics: Ids = {}
         self._summaries: Ids = {}
 
-    def thread(self, value: Any, place: str, document: Document) -> ThreadRecord:
+    def thread(self, value: Any, place: str, document: Document, *, foreign: bool = False) -> ThreadRecord:
         thread = Fields.of(value, place)
+        self._choice, self._skipped = self._choice_of(thread, foreign=foreign), []
+        if foreign:
+            left_out = thread.get("left_out") or {}
+            self.left_out += [LeftOut(place=place, what=what, count=count) for what, count in left_out.items()]
         created_at = thread.moment("created_at")
         start = created_at or self._now
         messages = thread.elements("messages")
@@ -155,9 +190,29 @@ class DocumentReader:
             ),
             remembers=thread.switch("remembers", default=True),
             model=thread.line("model", most=MODEL_CHARS),
-            summaries=self._read_summaries(thread, turns),
+            # They name places, and are made anew after a while.
+            summaries=[] if self._skipped or self._choice.known else self._read_summaries(thread, turns),
             files=files.kept,
+            known=self._choice.known,
         )
+
+    def _choice_of(self, thread: Fields, *, foreign: bool) -> IdChoice:
+        """By which ids the thread and all in it are stored."""
+        if self._new_ids:
+            return IdChoice()
+        id = thread.identifier("id")
+        choice = self._here.choices(Thread, [id], foreign=foreign)[id] if id else IdChoice(derives=foreign)
+        if choice.known or choice.derives:
+            return choice
+        given = ((kind, (each.identifier("id") for each in thread.objects(kind))) for kind in OF_THREADS)
+        return IdChoice(derives=any(self._here.are_taken(kind, filter(None, ids)) for kind, ids in given))
+
+    def look_up(self, model: type[Model], elements: Sequence[tuple[str, Any]]) -> None:
+        """Which of these memories or topics, which come next, are here already."""
+        if not self._new_ids:
+            given = (value.get("id") for _, value in elements if isinstance(value, dict))
+            ids = [uuid.UUID(id) for id in given if isinstance(id, str) and _is_id(id)]
+            self._choices = self._here.choices(model, ids)
 
     def _gathered[T](self, elements: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
         """The records of what is given, where that is: in memory, or in the scratch."""
@@ -171,10 +226,15 @@ class DocumentReader:
             for version in (artifact, *artifact.objects("versions"))
         ]
         ids = {each for each in named if isinstance(each, str) and _is_id(each) and each in self._turns}
-        return {self._turns[each] for each in ids} | {each for each in named if type(each) is int}
+        return {self._turns[each] for each in ids} | {self._place(each) for each in named if type(each) is int}
+
+    def _place(self, number: int) -> int:
+        """The place of a message once those before it are left out; 0 for one that is."""
+        return 0 if number in self._skipped else number - sum(skipped < number for skipped in self._skipped)
 
     def memory(self, value: Any, place: str) -> MemoryRecord:
         memory = Fields.of(value, place)
+        self._choice = self._choices.get(memory.identifier("id") or NO_ID, IdChoice())
         content = memory.text("content", most=MEMORY_CHARS)
         if not content.strip():
             memory.refuse("content", "is empty.")
@@ -188,11 +248,13 @@ class DocumentReader:
             origin=memory.choice("origin", Memory.Origin.values, default=Memory.Origin.PROGRAM),
             sources=self._sources(memory, source),
             created_at=memory.moment("created_at") or self._now,
+            known=self._choice.known,
             **times,
         )
 
     def topic(self, value: Any, place: str) -> TopicRecord:
         topic = Fields.of(value, place)
+        self._choice = self._choices.get(topic.identifier("id") or NO_ID, IdChoice())
         thread = topic.identifier("thread")
         title = topic.title("title")
         if not title:
@@ -204,6 +266,7 @@ class DocumentReader:
             sources=self._sources(topic),
             opened_at=topic.moment("opened_at") or self._now,
             resolved_at=topic.moment("resolved_at"),
+            known=self._choice.known,
         )
 
     def _sources(self, fields: Fields, *more: uuid.UUID | None) -> list[uuid.UUID]:
@@ -243,7 +306,7 @@ class DocumentReader:
         def times() -> Iterator[datetime | None]:
             return (turn.moment("created_at") for turn in thread.objects("messages"))
 
-        for turn, time in zip(thread.objects("messages"), filled(times, start), strict=True):
+        for number, (turn, time) in enumerate(zip(thread.objects("messages"), filled(times, start), strict=True), 1):
             self._turn_count += 1
             if self._turn_count > MOST_TURNS:
                 raise ImportTooLarge(
@@ -251,7 +314,11 @@ class DocumentReader:
                     "documents, each with some of its threads.",
                     limit=MOST_TURNS,
                 )
-            yield self._read_turn(turn, time, files)
+            try:
+                yield self._read_turn(turn, time, files)
+            except TextTooLong as error:
+                self.left_out.append(LeftOut(place=turn.place, what=f"a message: {error.message}"))
+                self._skipped.append(number)
 
     def _read_turn(self, turn: Fields, time: datetime, files: ThreadFiles) -> TurnRecord:
         """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
@@ -284,7 +351,7 @@ class DocumentReader:
             preset=artifact.line("preset", most=PRESET_CHARS),
             after_position=turns.place_of(versions[0].message_id, created_at)
             if after_position is None
-            else min(after_position, len(turns.all)),
+            else min(after_position - sum(skipped <= after_position for skipped in self._skipped), len(turns.all)),
             created_at=created_at,
             versions=versions,
         )
@@ -325,7 +392,11 @@ class DocumentReader:
         if type(number) is not int:
             id = str(version.identifier("message"))
             number = turns.places.get(self._turns[id], 0) if id in self._turns else 0
+        else:
+            number = self._place(number)
         maker = turns.all[number - 1] if 1 <= number <= len(turns.all) else None
+        if maker is None and self._skipped:
+            return None
         if maker is None or maker.role != Message.Role.ASSISTANT:
             version.refuse(
                 "message", "must be the `id`, or the place from 1 on, of an assistant's message of this thread."
@@ -341,8 +412,11 @@ class DocumentReader:
             fields.refuse("id", f"stands twice in the document: {id}.")
         if isinstance(ids, ManyIds):
             ids.add(str(id))
+            if self._choice.derives:
+                self._derived.marks.add(str(id))
         else:
-            ids[str(id)] = uuid7() if self._new_ids else id
+            kept = self._here.derived(id) if self._choice.derives else id
+            ids[str(id)] = uuid7() if self._new_ids else kept
         return ids[str(id)]
 
 

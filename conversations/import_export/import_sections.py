@@ -3,22 +3,26 @@
 It is read twice: first to see that it is JSON, of which kind, and how much it holds; then element by element.
 """
 
+import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import batched, chain
+from typing import IO, Any
+
+from django.db.models import Model
 
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export import FORMAT
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader, preferences
-from conversations.import_export.file_intake import Taking
 from conversations.import_export.importers import thread_of
-from conversations.import_export.json_stream import PASSED, Shape, walk
+from conversations.import_export.json_stream import PASSED, Shape, Text, walk
 from conversations.import_export.records import Record
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import refuse
+from memory.models import Memory, Topic
 
 VERSION: dict[str, Shape] = dict.fromkeys(("content", "created_at", "origin", "message"))
 ARTIFACT: Shape = {
@@ -42,6 +46,10 @@ BOOK: Mapping[str, Shape] = {
 }
 """What is read of a document; all else is passed over."""
 OUTLINE: Mapping[str, Shape] = {name: [PASSED] if isinstance(shape, list) else None for name, shape in BOOK.items()}
+AT_ONCE = 200
+"""Memories or topics that are looked up together."""
+CONVERSATIONS = ("mapping", "chat_messages")
+"""By which one conversation of another product is known."""
 SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000}
 """The lists of a document, and how many elements each may have in an upload."""
 UNKNOWN = (
@@ -77,11 +85,17 @@ class Outline:
 
 
 def outline(document: Document, scratch: Scratch) -> Outline:
-    """Raises ``InvalidImport`` for what is no JSON, or no document of a kind that is known."""
+    """Raises ``InvalidImport`` for what is no JSON, or no document of a kind that is known.
+
+    One conversation of another product is taken as a list of it alone.
+    """
+    shape: Mapping[str, Shape] = {**OUTLINE, **dict.fromkeys(CONVERSATIONS, Text.skip)}
     counts: Counter[str | None] = Counter()
     choices: dict[str, Any] = {}
     with document.opened() as file:
-        for name, index, value in walk(file, scratch, OUTLINE, makes_elements=False):
+        for name, index, value in walk(file, scratch, shape, makes_elements=False):
+            if name in CONVERSATIONS and "format" not in choices:
+                return outline(listed(document), scratch)
             if index is not None:
                 counts[name] += 1
                 _check_count(name or "threads", counts[name])
@@ -105,6 +119,27 @@ def outline(document: Document, scratch: Scratch) -> Outline:
     )
 
 
+def listed(document: Document) -> Document:
+    """The document as the only element of a list."""
+
+    @contextmanager
+    def opened() -> Iterator[IO[bytes]]:
+        with document.opened() as file:
+            yield Joined(b"[", file, b"]")  # type: ignore[misc]  # as far as it is read
+
+    return replace(document, opened=opened)
+
+
+class Joined:
+    """Bytes, a file and bytes, one after another."""
+
+    def __init__(self, before: bytes, file: IO[bytes], after: bytes) -> None:
+        self._parts = [io.BytesIO(before), file, io.BytesIO(after)]
+
+    def read(self, size: int) -> bytes:
+        return next(filter(None, (part.read(size) for part in self._parts)), b"")
+
+
 def _check_count(section: str, number: int) -> None:
     most = SECTIONS[section]
     if number > most:
@@ -114,16 +149,10 @@ def _check_count(section: str, number: int) -> None:
         )
 
 
-def records(
-    outlines: Sequence[Outline], scratch: Scratch, *, user_id: int, now: datetime, take: Taking, new_ids: bool = False
-) -> Iterator[Record]:
-    """All that the documents hold. Raises ``InvalidImport``, which names the first place that is wrong.
-
-    Ids that they give are kept, or with ``new_ids`` replaced wherever they stand. ``take`` is given each file.
-    """
+def records(outlines: Sequence[Outline], reader: DocumentReader) -> Iterator[Record]:
+    """All that the documents hold. Raises ``InvalidImport``, which names the first place that is wrong."""
     for section in SECTIONS:
         _check_count(section, sum(one.counts.get(section, 0) for one in outlines))
-    reader = DocumentReader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch, take=take)
     for one in outlines:
         if one.preferences is not None:
             yield preferences(one.preferences, "preferences")
@@ -131,8 +160,18 @@ def records(
         for place, value in one.elements("threads"):
             thread = thread_of(value, place) if one.is_foreign else value
             if thread is not None:
-                yield reader.thread(thread, place, one.document)
-    for one in outlines:
-        yield from (reader.memory(value, place) for place, value in one.elements("memories"))
-    for one in outlines:
-        yield from (reader.topic(value, place) for place, value in one.elements("topics"))
+                yield reader.thread(thread, place, one.document, foreign=one.is_foreign)
+    yield from _remembered(outlines, "memories", Memory, reader, reader.memory)
+    yield from _remembered(outlines, "topics", Topic, reader, reader.topic)
+
+
+def _remembered[R](
+    outlines: Sequence[Outline],
+    section: str,
+    model: type[Model],
+    reader: DocumentReader,
+    read: Callable[[Any, str], R],
+) -> Iterator[R]:
+    for some in batched(chain.from_iterable(one.elements(section) for one in outlines), AT_ONCE):
+        reader.look_up(model, some)
+        yield from (read(value, place) for place, value in some)

@@ -92,7 +92,7 @@ def walk(
                 yield StreamedValue(name, None, [])
                 yield from (StreamedValue(name, index, text.read(inner[0])) for index in text.elements())
             else:
-                yield StreamedValue(name, None, text.value())
+                yield StreamedValue(name, None, text.read(inner) if callable(inner) else text.value())
     else:
         yield StreamedValue(None, None, text.value())
     text.end()

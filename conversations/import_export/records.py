@@ -89,6 +89,15 @@ class SummaryRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """What an import did not take: what it is, how many of it, and where in the document it stands."""
+
+    place: str
+    what: str
+    count: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadRecord:
     """``assistant`` is a slug, ``None`` for the default one; ``place`` is where the thread stands in the document; ``model``
     is as in ``Thread``."""
@@ -104,6 +113,8 @@ class ThreadRecord:
     model: str = ""
     summaries: Sequence[SummaryRecord] = field(default_factory=list)
     files: Sequence[FileRecord] = field(default_factory=list)
+    known: bool = False
+    """It is here already, and may have become longer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +130,7 @@ class MemoryRecord:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     ended_at: datetime | None = None
+    known: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,6 +143,7 @@ class TopicRecord:
     sources: Sequence[uuid.UUID]
     opened_at: datetime
     resolved_at: datetime | None
+    known: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,8 +2,8 @@
 
 import json
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -22,20 +22,34 @@ TURN_COLUMNS = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tail:
+    """What imported turns follow: the last turn of the thread, or nothing."""
+
+    id: uuid.UUID | None = None
+    position: int = 0
+    depth: int = 0
+    token_total: int = 0
+
+
+BEGINNING = Tail()
+
+
 def row_of[M: Model](model: type[M], record: Any, **columns: Any) -> M:
     """A row of the fields of a record that are columns of the model, and of these columns."""
     shared = {field.name for field in fields(record)} & {field.attname for field in model._meta.concrete_fields}
     return model(**{name: getattr(record, name) for name in shared}, **columns)
 
 
-def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant) -> Thread:
+def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant, now: datetime) -> Thread:
+    """``now``: a time that is yet to come would stay on top of the list."""
     session = last_session(thread.turns)
     return row_of(
         Thread,
         thread,
         user_id=user_id,
         assistant=assistant,
-        updated_at=thread.turns[-1].created_at if thread.turns else thread.created_at,
+        updated_at=min(thread.turns[-1].created_at if thread.turns else thread.created_at, now),
         session_started_at=session.started_at if session else None,
         away_since=session.away_since if session else None,
         message_count=len(thread.turns),
@@ -43,36 +57,39 @@ def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant) -> T
     )
 
 
-def turn_rows(thread: ThreadRecord, *, user_id: int) -> Iterator[tuple[Any, ...]]:
-    """The thread's turns as ``TURN_COLUMNS``: each follows the one before."""
-    parent: uuid.UUID | None = None
-    total = 0
-    for position, turn in enumerate(thread.turns, 1):
+def turn_rows(
+    turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, user_id: int, after: Tail = BEGINNING
+) -> Iterator[tuple[Any, ...]]:
+    """The turns as ``TURN_COLUMNS``: each follows the one before."""
+    parent, total = after.id, after.token_total
+    for number, turn in enumerate(turns, 1):
         text, tokens = text_of(turn.content), turn_tokens(turn.content)
         content = more_than_text(turn.content, text)
         total += tokens
         yield (
-            *(turn.id, thread.id, user_id, parent, position, position, turn.role),
+            *(turn.id, thread_id, user_id, parent, after.position + number, after.depth + number, turn.role),
             *(content and json.dumps(content), text, turn.status, turn.offline, tokens, total, turn.created_at, True),
             json.dumps(turn.citations) if turn.citations else None,
         )
         parent = turn.id
 
 
-def turn_file_rows(thread: ThreadRecord, *, user_id: int) -> Iterator[TurnFile]:
-    """What of files stands in the thread's turns."""
-    for position, turn in enumerate(thread.turns, 1):
+def turn_file_rows(
+    turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, user_id: int, after: Tail = BEGINNING
+) -> Iterator[TurnFile]:
+    """What of files stands in the turns."""
+    for position, turn in enumerate(turns, after.position + 1):
         for place, file in enumerate(turn.files):
-            yield row_of(TurnFile, file, thread_id=thread.id, user_id=user_id, position=position, place=place)
+            yield row_of(TurnFile, file, thread_id=thread_id, user_id=user_id, position=position, place=place)
 
 
-def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:
-    """The thread's turns as the index of recall takes them."""
-    for position, turn in enumerate(thread.turns, 1):
+def said_turns(turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, after: Tail = BEGINNING) -> Iterator[SaidTurn]:
+    """The turns as the index of recall takes them."""
+    for number, turn in enumerate(turns, 1):
         yield SaidTurn(
-            thread=thread.id,
-            depth=position,
-            position=position,
+            thread=thread_id,
+            depth=after.depth + number,
+            position=after.position + number,
             role=turn.role,
             text="" if turn.status == Message.Status.FORGOTTEN else text_of(turn.content),
             at=turn.created_at,

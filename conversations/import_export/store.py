@@ -3,12 +3,13 @@
 import logging
 import re
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import groupby
-from typing import Any
+from itertools import groupby, takewhile
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, connection, transaction
@@ -17,6 +18,7 @@ from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import threads
+from conversations.context.token_estimate import text_of
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.files import storage
 from conversations.files.uploads import refuse_what_is_stored_unless_room
@@ -24,15 +26,20 @@ from conversations.import_export.blocks import size_of
 from conversations.import_export.disk_lists import Spool
 from conversations.import_export.records import (
     ArtifactRecord,
+    LeftOut,
     MemoryRecord,
     PreferencesRecord,
     Record,
     ThreadRecord,
     TopicRecord,
+    TurnRecord,
 )
 from conversations.import_export.rows import (
+    BEGINNING,
     TURN_COLUMNS,
+    Tail,
     artifact_row,
+    last_session,
     row_of,
     said_turns,
     thread_row,
@@ -41,7 +48,7 @@ from conversations.import_export.rows import (
     version_rows,
 )
 from conversations.import_export.values import refuse
-from conversations.models import Assistant, File, Message, Thread, TurnFile
+from conversations.models import Assistant, File, Message, Reply, Thread, TurnFile
 from conversations.runtime import clock, long_work
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
@@ -61,11 +68,23 @@ MANY = 1_000
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
+class LongerThread(NamedTuple):
+    """One that was here and has more turns now; ``message_count`` is how many it has."""
+
+    id: uuid.UUID
+    message_count: int
+    added: int
+
+
 @dataclass(kw_only=True)
 class ImportCounts:
-    """What an import has stored: each thread's id and how many turns it has, and how many there are of the rest."""
+    """What an import has stored: each new thread's id and how many turns it has, and how many there are of the rest; and
+    what was here already."""
 
     threads: list[tuple[uuid.UUID, int]] = field(default_factory=list)
+    longer: list[LongerThread] = field(default_factory=list)
+    known: Counter[str] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
     memories: int = 0
     topics: int = 0
     files: int = 0
@@ -97,7 +116,7 @@ def store(
         if taken := _existing_id(error):
             raise taken from None
         raise
-    turns = sum(count for _, count in stored.threads)
+    turns = sum(count for _, count in stored.threads) + sum(thread.added for thread in stored.longer)
     if turns >= MANY:
         with suppress(long_work.Cancelled, DatabaseError):  # it is stored, whatever becomes of this
             _tell_planner()
@@ -133,30 +152,95 @@ def _chars(artifact: ArtifactRecord) -> int:
 def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_later: Callable[[File], object]) -> None:
     match batch[0]:
         case ThreadRecord():
-            _insert_threads(user, batch, stored)
-            _insert_files(user, batch, stored, read_later)
+            new = [thread for thread in batch if not thread.known]
+            _insert_threads(user, new, stored)
+            for thread in new:
+                _insert_files(user, thread, thread.turns, stored, read_later)
+            for thread in batch:
+                if thread.known:
+                    _extend_thread(user, thread, stored, read_later)
         case MemoryRecord():
-            _insert(Memory, (row_of(Memory, memory, user_id=user.pk) for memory in batch))
-            stored.memories += len(batch)
+            stored.memories += _insert_new(Memory, user, batch, stored)
         case TopicRecord():
-            _insert(Topic, (row_of(Topic, topic, user_id=user.pk) for topic in batch))
-            stored.topics += len(batch)
+            stored.topics += _insert_new(Topic, user, batch, stored)
         case PreferencesRecord() as preferences:  # what a person has decided here stands
             Preferences.objects.bulk_create([row_of(Preferences, preferences, user=user)], ignore_conflicts=True)
+
+
+def _insert_new(model: type[Model], user: User, batch: Sequence[Any], stored: ImportCounts) -> int:
+    """Returns how many."""
+    new = [record for record in batch if not record.known]
+    _insert(model, (row_of(model, record, user_id=user.pk) for record in new))
+    stored.known[str(model._meta.verbose_name_plural)] += len(batch) - len(new)
+    return len(new)
+
+
+def _extend_thread(
+    user: User, record: ThreadRecord, stored: ImportCounts, read_later: Callable[[File], object]
+) -> None:
+    """Append the turns that are new, where the thread has not gone on here or taken another branch."""
+    thread = Thread.objects.select_for_update().filter(id=record.id, user=user).first()
+    here = Message.objects.filter(user=user, thread=record.id, is_active=True).order_by("position")
+    new = new_turns(list(here.values_list("id", "role", "text")), record.turns)
+    if thread is None or new is None or Reply.objects.filter(thread=record.id, status=Reply.Status.RUNNING).exists():
+        words = "a conversation that has gone on here, or has taken another branch"
+        stored.left_out.append(LeftOut(place=record.place, what=words))
+        return
+    if not new:
+        stored.known["threads"] += 1
+        return
+    last = here.last()
+    after = BEGINNING
+    if last:
+        after = Tail(id=last.id, position=thread.last_position, depth=last.depth, token_total=last.token_total)
+    _copy_turns(turn_rows(new, thread.id, user_id=user.pk, after=after))
+    word_index.store(user.pk, said_turns(new, thread.id, after=after))
+    _insert_files(user, record, new, stored, read_later, after=after)
+    session = last_session(record.turns)
+    thread.last_position += len(new)
+    thread.message_count += len(new)
+    thread.updated_at = max(thread.updated_at, min(new[-1].created_at, clock.now()))
+    if session:
+        thread.session_started_at, thread.away_since = session.started_at, session.away_since
+    thread.save(update_fields=["last_position", "message_count", "updated_at", "session_started_at", "away_since"])
+    stored.longer.append(LongerThread(thread.id, thread.message_count, len(new)))
+
+
+def new_turns(here: Sequence[tuple[uuid.UUID, str, str]], turns: Sequence[TurnRecord]) -> Sequence[TurnRecord] | None:
+    """What follows the turns that are here, each its id, role and text; ``None`` where it does not follow the last of them.
+    Turns without ids of their own are known by what they say. Pure."""
+    ids = {id for id, _, _ in here}
+    count = sum(1 for _ in takewhile(lambda turn: turn.id in ids, turns))
+    if not count and here:
+        count = sum(1 for _ in takewhile(lambda pair: _says_the_same(*pair), zip(here, turns, strict=False)))
+        last_matches = count == len(here)
+    else:
+        last_matches = not here or turns[count - 1].id == here[-1][0]
+    rest = [turn for place, turn in enumerate(turns) if place >= count]
+    if not rest:
+        return []
+    return rest if last_matches and not any(turn.id in ids for turn in rest) else None
+
+
+def _says_the_same(here: tuple[uuid.UUID, str, str], turn: TurnRecord) -> bool:
+    return here[1:] == (turn.role, text_of(turn.content))
 
 
 def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCounts) -> None:
     for thread in batch:
         if thread.assistant not in stored.assistants:
             stored.assistants[thread.assistant] = _assistant(thread.assistant, thread.place)
-    rows = [thread_row(thread, user_id=user.pk, assistant=stored.assistants[thread.assistant]) for thread in batch]
+    now = clock.now()
+    rows = [
+        thread_row(thread, user_id=user.pk, assistant=stored.assistants[thread.assistant], now=now) for thread in batch
+    ]
 
     def artifacts() -> Iterator[tuple[ArtifactRecord, uuid.UUID]]:
         return ((artifact, thread.id) for thread in batch for artifact in thread.artifacts)
 
     # PostgreSQL checks foreign keys at the end of the transaction.
     _insert(Thread, rows)
-    _copy_turns(row for thread in batch for row in turn_rows(thread, user_id=user.pk))
+    _copy_turns(row for thread in batch for row in turn_rows(thread.turns, thread.id, user_id=user.pk))
     _insert(Artifact, (artifact_row(artifact, thread_id, user_id=user.pk) for artifact, thread_id in artifacts()))
     _insert(
         ArtifactVersion,
@@ -165,25 +249,33 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCou
     )
     summaries = ((summary, thread.id) for thread in batch for summary in thread.summaries)
     _insert(ThreadSummary, (row_of(ThreadSummary, each, thread_id=id, user_id=user.pk) for each, id in summaries))
-    word_index.store(user.pk, (turn for thread in batch for turn in said_turns(thread)))
+    word_index.store(user.pk, (turn for thread in batch for turn in said_turns(thread.turns, thread.id)))
     stored.threads += [(row.id, row.message_count) for row in rows]
     stored.days |= {summary.started_at.date() + day for thread in batch for summary in thread.summaries for day in NEAR}
 
 
 def _insert_files(
-    user: User, batch: Sequence[ThreadRecord], stored: ImportCounts, read_later: Callable[[File], object]
+    user: User,
+    thread: ThreadRecord,
+    turns: Sequence[TurnRecord],
+    stored: ImportCounts,
+    read_later: Callable[[File], object],
+    *,
+    after: Tail = BEGINNING,
 ) -> None:
-    for thread in batch:
-        for files in weighed(
-            (row_of(File, file, user=user, thread_id=thread.id) for file in thread.files), lambda row: 1
-        ):
-            File.objects.bulk_create(files)
-            storage.claim([file.place for file in files])
-            for file in files:
-                long_work.check()
-                read_later(file)
-            stored.files += len(files)
-    _insert(TurnFile, (row for thread in batch if thread.files for row in turn_file_rows(thread, user_id=user.pk)))
+    """Those of the thread that are not here yet, and what of files stands in these turns of it."""
+    if not thread.files:
+        return
+    here = set(File.objects.filter(user=user, thread=thread.id).values_list("id", flat=True)) if thread.known else set()
+    new = (row_of(File, file, user=user, thread_id=thread.id) for file in thread.files if file.id not in here)
+    for files in weighed(new, lambda row: 1):
+        File.objects.bulk_create(files)
+        storage.claim([file.place for file in files])
+        for file in files:
+            long_work.check()
+            read_later(file)
+        stored.files += len(files)
+    _insert(TurnFile, turn_file_rows(turns, thread.id, user_id=user.pk, after=after))
 
 
 def _complete(user: User, stored: ImportCounts) -> None:
@@ -192,7 +284,7 @@ def _complete(user: User, stored: ImportCounts) -> None:
         refuse_what_is_stored_unless_room(user)
     if stored.days:
         remake_days(user.pk, stored.days, zone_of(preferences_of(user)), clock.now())
-    catch_up(user.pk, recount=bool(stored.threads))
+    catch_up(user.pk, recount=bool(stored.threads or stored.longer))
     consolidation_state.request(user.pk)
 
 
@@ -247,7 +339,7 @@ def _existing_id(error: IntegrityError) -> AlreadyExists | None:
     match = UUID.search(cause.diag.message_detail or "")
     id = match.group() if match else ""
     return AlreadyExists(
-        f"Nothing was imported: the {kind} {id} exists here already. To import copies with new ids, add `?ids=new`.",
+        f"Nothing was imported: the {kind} {id} came here in this moment. Send the import again.",
         kind=kind,
         id=id,
     )

@@ -26,6 +26,14 @@ def refuse(place: str, problem: str) -> NoReturn:
     raise InvalidImport(f"`{place}` {problem}", place=place)
 
 
+class TextTooLong(InvalidImport):
+    """The document is right, and something in it larger than what is stored."""
+
+
+def refuse_length(place: str, size: int, most: int) -> NoReturn:
+    raise TextTooLong(f"`{place}` has {size:,} characters; the limit is {most:,}. Split it.", place=place)
+
+
 @dataclass(slots=True)
 class Fields:
     """An object of a document by the names in it, and where it stands."""
@@ -127,7 +135,7 @@ def checked_text(value: Any, place: str, *, most: int = MOST_CHARS) -> str:
     if not isinstance(value, str):
         refuse(place, "is missing." if value is None else "must be a text.")
     if len(value) > most:
-        refuse(place, f"has {len(value):,} characters; the limit is {most:,}. Split it.")
+        refuse_length(place, len(value), most)
     return clean(value)
 
 

@@ -168,9 +168,29 @@ class RefusedFileAnswer(TypedDict):
     message: Annotated[str, "What is wrong with it."]
 
 
+class LongerThreadAnswer(ImportedThreadAnswer):
+    added: Annotated[int, "How many of them are new."]
+
+
+class NotTakenAnswer(TypedDict):
+    place: Annotated[str, "Where it stands in the document."]
+    what: Annotated[
+        str, "What it is: turns on side branches, a block of a type that is not known, a message too long …"
+    ]
+    count: Annotated[int, "How many of it."]
+
+
 class ImportAnswer(TypedDict):
-    threads: Annotated[list[ImportedThreadAnswer], "In the order of the document."]
+    threads: Annotated[list[ImportedThreadAnswer], "The new ones, in the order of the document."]
     memories: Annotated[int, "How many were stored."]
+    longer: NotRequired[Annotated[list[LongerThreadAnswer], "Those that were here and got more turns, if any."]]
+    known: NotRequired[
+        Annotated[
+            dict[str, int], "How many `threads`, `memories` and `topics` were here already, and stay as they are."
+        ]
+    ]
+    not_taken: NotRequired[Annotated[list[NotTakenAnswer], "What was left out, if anything: the first 200."]]
+    not_taken_count: NotRequired[Annotated[int, "How much that is in all."]]
     left_out: NotRequired[
         Annotated[int, "Conversations of another product's export in which nothing was said, if any."]
     ]

@@ -6,7 +6,7 @@ import logging
 import math
 import tempfile
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, closing
 from contextvars import Context, copy_context
 from functools import partial
@@ -22,12 +22,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import tasks
-from conversations.errors import InvalidImport, OpenbookError, error_object
+from conversations.errors import AlreadyExists, InvalidImport, OpenbookError, error_object
 from conversations.import_export.book_archive import archived
 from conversations.import_export.disk_lists import Scratch, Spool
+from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.document_writer import export
-from conversations.import_export.file_intake import FileIntake
+from conversations.import_export.file_intake import TOLD, FileIntake
 from conversations.import_export.import_sections import outline, records
+from conversations.import_export.records import LeftOut, ThreadRecord
 from conversations.import_export.store import ImportCounts, store
 from conversations.import_export.uploads import ZIP, documents, too_large
 from conversations.models import File, Scope
@@ -87,8 +89,9 @@ class Import(AsyncAPIView):
     ids = Choice(
         "ids",
         list(IDS),
-        "`keep` (default): ids that are given are kept, and one that exists already is refused with 409 `already_exists`. "
-        "`new`: everything gets a new id, so that copies can be made.",
+        "`keep` (default): ids that are given are kept where they are free, and those of other products' exports are derived "
+        "from them and the caller; what is here already is not stored again, and conversations that became longer are "
+        "continued. `new`: everything gets a new id, so that copies can be made.",
     )
     progress = Switch(
         "progress",
@@ -109,6 +112,9 @@ class Import(AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Import threads and what is remembered, all or nothing. Errors name their place, `threads[3].messages[17].content`.
 
+        What is here already – of an export that was imported before – stays as it is: `known` says how much that was, and
+        `longer` which conversations got more turns. What could not be taken is named in `not_taken`.
+
         A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in,
         with the files in it. A file that can't be taken costs itself only: `files_refused` says which and why.
         """
@@ -128,6 +134,14 @@ class Import(AsyncAPIView):
 
 
 def _imported(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -> ImportAnswer:
+    """Once more where an id was taken by somebody else between the look and the storing."""
+    try:
+        return _import(user, upload, new_ids=new_ids, report=report)
+    except AlreadyExists:
+        return _import(user, upload, new_ids=new_ids, report=report)
+
+
+def _import(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -> ImportAnswer:
     """Everything is read, and all files are kept, before a transaction begins: to keep them takes as long as it takes."""
     of = 0
 
@@ -143,14 +157,15 @@ def _imported(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -
         outlines = [outline(each, scratch) for each in look]
         of = sum(each.counts.get("threads", 0) for each in outlines)
         report(_progress(ImportCounts(), of))
-        found = records(outlines, scratch, user_id=user.pk, now=clock.now(), new_ids=new_ids, take=intake.take)
-        read = Spool(scratch, found)
+        reader = DocumentReader(user_id=user.pk, now=clock.now(), new_ids=new_ids, scratch=scratch, take=intake.take)
+        read = Spool(scratch, records(outlines, reader))
         intake.renew()
         stored = store(
             user=user, records=read, read_later=_read_later, report=lambda stored: report(_progress(stored, of))
         )
         intake.is_stored = True
-        return _answer(stored, of, intake)
+        empty = of - sum(isinstance(each, ThreadRecord) for each in read)
+        return _answer(stored, empty, [*reader.left_out, *stored.left_out], intake)
 
 
 def _read_later(file: File) -> None:
@@ -170,13 +185,25 @@ def _progress(stored: ImportCounts, of: int) -> Line:
     return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages, **files}
 
 
-def _answer(stored: ImportCounts, of: int, intake: FileIntake) -> ImportAnswer:
+def _answer(stored: ImportCounts, empty: int, left_out: Sequence[LeftOut], intake: FileIntake) -> ImportAnswer:
+    """``empty``: conversations in which nothing was said."""
     answer: ImportAnswer = {
         "threads": [{"id": str(id), "message_count": count} for id, count in stored.threads],
         "memories": stored.memories,
     }
-    if empty := of - len(stored.threads):
+    if stored.longer:
+        answer["longer"] = [
+            {"id": str(each.id), "message_count": each.message_count, "added": each.added} for each in stored.longer
+        ]
+    if known := {name: count for name, count in stored.known.items() if count}:
+        answer["known"] = known
+    if empty:
         answer["left_out"] = empty
+    if left_out:
+        answer["not_taken"] = [
+            {"place": each.place, "what": each.what, "count": each.count} for each in left_out[:TOLD]
+        ]
+        answer["not_taken_count"] = sum(each.count for each in left_out)
     if stored.files:
         answer["files"] = stored.files
     if intake.refused:

@@ -19,4 +19,4 @@ def thread_of(conversation: Any, place: str) -> dict[str, Any] | None:
             thread = claude.thread_of(conversation)
         case _:
             refuse(place, "is no conversation of a ChatGPT export (`mapping`) or a Claude export (`chat_messages`).")
-    return thread if thread["messages"] else None
+    return thread if thread["messages"] or thread["left_out"] else None

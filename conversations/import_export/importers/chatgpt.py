@@ -2,10 +2,12 @@
 
 import re
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from conversations.import_export.importers.parts import (
+    BESIDE,
     Piece,
     ThreadFiles,
     as_list,
@@ -14,7 +16,9 @@ from conversations.import_export.importers.parts import (
     fenced,
     moment_of,
     stored_id,
+    text_in,
     titled,
+    unknown,
 )
 
 CITATION = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue2ff]|【\\d[^】]*†[^】]*】")
@@ -22,6 +26,8 @@ CITATION = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue2ff]|【\\d[^】]*†[^
 UNSAID = {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content"}
 ASSET = re.compile(r"(?:[\w-]+://)?(file[-_][A-Za-z0-9]+)")
 """The id of a file in the address that a message has for it, such as ``sediment://file_00…``."""
+SOUNDS = {"audio_asset_pointer", "real_time_user_audio_video_asset_pointer"}
+PLAIN = {"text", "multimodal_text", "code", "execution_output"}
 LANGUAGE = re.compile(r"[\w+#-]{1,20}")
 STATUSES = {"in_progress": "interrupted", "finished_partial_completion": "incomplete"}
 
@@ -37,22 +43,28 @@ class Asset(NamedTuple):
 
 def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     id = stored_id(conversation.get("conversation_id") or conversation.get("id"), "chatgpt")
-    files = ThreadFiles(id) if id else ThreadFiles()
-    turns = [turn | {"content": content_of(turn["content"])} for turn in _turns(conversation, id, files)]
+    files, left_out = ThreadFiles(id) if id else ThreadFiles(), Counter[str]()
+    path = _path(conversation)
+    turns = [turn | {"content": content_of(turn["content"])} for turn in _turns(path, id, files, left_out)]
+    if beside := _beside(conversation, path):
+        left_out[BESIDE] = beside
     return {
         "id": str(id) if id else None,
         **titled(conversation.get("title")),
         "created_at": moment_of(conversation.get("create_time")),
         "messages": turns,
         **files.listed,
+        "left_out": dict(left_out),
     }
 
 
-def _turns(conversation: dict[str, Any], thread: uuid.UUID | None, files: ThreadFiles) -> Iterator[dict[str, Any]]:
+def _turns(
+    path: list[Message], thread: uuid.UUID | None, files: ThreadFiles, left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
     """What follows one another on the assistant's side – tools and their results among it – is one turn, as shown."""
     turn: dict[str, Any] | None = None
-    for message in _path(conversation):
-        pieces = _pieces(message, files)
+    for message in path:
+        pieces = _pieces(message, files, left_out)
         if not pieces:
             continue
         role = "user" if _author(message) == "user" else "assistant"
@@ -85,6 +97,15 @@ def _path(conversation: dict[str, Any]) -> list[Message]:
     return [message for message in reversed(path) if isinstance(message, dict) and not _is_hidden(message)]
 
 
+def _beside(conversation: dict[str, Any], path: list[Message]) -> int:
+    """Messages of people and the model that were shown on other branches."""
+    nodes = [node for node in conversation["mapping"].values() if isinstance(node, dict)]
+    messages = [node["message"] for node in nodes if isinstance(node.get("message"), dict)]
+    taken = {id(message) for message in path}
+    others = (each for each in messages if id(each) not in taken and not _is_hidden(each) and _author(each) != "tool")
+    return sum(bool(_pieces(message, ThreadFiles(), Counter())) for message in others)
+
+
 def _newest_leaf(nodes: dict[str, Any]) -> str | None:
     """The newest message that none in the export follows."""
     parents = {node.get("parent") for node in nodes.values() if isinstance(node.get("parent"), str)}
@@ -103,7 +124,7 @@ def _is_hidden(message: Message) -> bool:
     return hidden or message.get("weight") == 0 or _author(message) not in {"user", "assistant", "tool"}
 
 
-def _pieces(message: Message, files: ThreadFiles) -> list[Piece]:
+def _pieces(message: Message, files: ThreadFiles, left_out: Counter[str]) -> list[Piece]:
     """What was shown of a message, with a block for each file."""
     content = message.get("content")
     kind = str(content.get("content_type")) if isinstance(content, dict) else ""
@@ -116,6 +137,8 @@ def _pieces(message: Message, files: ThreadFiles) -> list[Piece]:
     if _author(message) == "tool" and kind not in {"execution_output", "multimodal_text"}:
         return []  # pages, files and notes to the model: nobody saw them
     said = [f"[used {recipient}]", *_parts(content)] if asks_tool else list(_parts(content))
+    has_text = any(isinstance(piece, str) and piece.strip() for piece in said)
+    left_out.update(map(unknown, _unsaid_kinds(content, has_text=has_text)))
     names = _attachments(message)
     shown = {piece.asset for piece in said if isinstance(piece, Asset)}
     said += [Asset(id, "") for id in names if id not in shown]
@@ -132,6 +155,17 @@ def _pieces(message: Message, files: ThreadFiles) -> list[Piece]:
         elif text := CITATION.sub("", piece).strip():
             pieces.append(text)
     return pieces
+
+
+def _unsaid_kinds(content: dict[str, Any], *, has_text: bool) -> Iterator[str]:
+    """The types of parts that are not known and have no text; of sound only where nothing else tells what was spoken."""
+    for part in as_list(content.get("parts")):
+        if isinstance(part, dict) and not any(_part(part)) and part.get("content_type") not in UNSAID:
+            kind = str(part.get("content_type") or part.get("type") or "unknown")
+            if not (has_text and kind in SOUNDS):
+                yield kind
+    if not has_text and not as_list(content.get("parts")) and content.get("content_type") not in PLAIN:
+        yield str(content.get("content_type"))
 
 
 def _attachments(message: Message) -> dict[str, Any]:
@@ -177,6 +211,8 @@ def _part(part: Any) -> "Iterator[str | Asset]":
         case {"content_type": "video_container_asset_pointer"}:
             yield "[video]"
         case {"text": str(text)}:  # also what was spoken; the sound beside it says no more
+            yield text
+        case dict() if text := text_in(part):
             yield text
 
 

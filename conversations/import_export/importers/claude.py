@@ -1,9 +1,11 @@
 """A conversation of Claude's data export: a list of messages, with branches where one was edited. Pure."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from conversations.import_export.importers.parts import (
+    BESIDE,
     Piece,
     ThreadFiles,
     as_list,
@@ -12,10 +14,14 @@ from conversations.import_export.importers.parts import (
     moment_of,
     paragraphs,
     stored_id,
+    text_in,
     text_name,
     titled,
+    unknown,
 )
 
+UNSAID = {"thinking", "redacted_thinking", "tool_result", "token_budget", "text", "tool_use"}
+"""Blocks of which nothing was said to the person, and those of the types above that are not as they are documented."""
 ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
 Message = dict[str, Any]
@@ -24,22 +30,26 @@ Message = dict[str, Any]
 def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     id = stored_id(conversation.get("uuid"), "claude")
     messages = [message for message in conversation["chat_messages"] if isinstance(message, dict)]
-    files = ThreadFiles(id) if id else ThreadFiles()
-    turns = [_turn(message, files) for message in _path(messages, conversation.get("current_leaf_message_uuid"))]
+    files, left_out = ThreadFiles(id) if id else ThreadFiles(), Counter[str]()
+    path = _path(messages, conversation.get("current_leaf_message_uuid"))
+    turns = [_turn(message, files, left_out) for message in path]
+    if beside := len(messages) - len(path):
+        left_out[BESIDE] = beside
     return {
         "id": str(id) if id else None,
         **titled(conversation.get("name")),
         "created_at": moment_of(conversation.get("created_at")),
         "messages": [turn for turn in turns if turn["role"] and turn["content"]],
         **files.listed,
+        "left_out": dict(left_out),
     }
 
 
-def _turn(message: Message, files: ThreadFiles) -> dict[str, Any]:
+def _turn(message: Message, files: ThreadFiles, left_out: Counter[str]) -> dict[str, Any]:
     id = stored_id(message.get("uuid"), "claude")
     turn = {
         "role": ROLES.get(str(message.get("sender"))),
-        "content": content_of(_pieces(message, files)),
+        "content": content_of(_pieces(message, files, left_out)),
         "created_at": moment_of(message.get("created_at")),
     }
     return turn | ({"id": str(id)} if id else {})
@@ -61,14 +71,14 @@ def _path(messages: list[Message], leaf: Any) -> list[Message]:
     return path[::-1]
 
 
-def _pieces(message: Message, files: ThreadFiles) -> list[Piece]:
-    blocks = list(_blocks(as_list(message.get("content"))))
+def _pieces(message: Message, files: ThreadFiles, left_out: Counter[str]) -> list[Piece]:
+    blocks = list(_blocks(as_list(message.get("content")), left_out))
     if not paragraphs(blocks) and isinstance(message.get("text"), str):
         blocks = [message["text"]]
     return [*blocks, *_files(message, files)]
 
 
-def _blocks(blocks: list[Any]) -> Iterator[str]:
+def _blocks(blocks: list[Any], left_out: Counter[str]) -> Iterator[str]:
     for block in blocks:
         match block:
             case {"type": "text", "text": str(text)}:
@@ -79,6 +89,11 @@ def _blocks(blocks: list[Any]) -> Iterator[str]:
                 yield f"[used {name}]"
             case {"type": "image"}:
                 yield "[image]"
+            case {"type": str(kind)} if kind not in UNSAID:
+                if text := text_in(block):
+                    yield text
+                else:
+                    left_out[unknown(kind)] += 1
 
 
 def _files(message: Message, files: ThreadFiles) -> Iterator[Piece]:

@@ -13,7 +13,7 @@ from conversations.files.kinds import MEDIA_TYPES
 from conversations.files.uploads import LONGEST_NAME
 from conversations.import_export.values import EARLIEST, LATEST, TITLE_CHARS
 from conversations.models import text_blocks
-from conversations.runtime.text import one_line, shortened
+from conversations.runtime.text import clean, one_line, shortened
 
 ATTACHED_CHARS = 100_000
 """Of a file whose text came along."""
@@ -22,6 +22,34 @@ ATTACHED_CHARS = 100_000
 type Block = dict[str, Any]
 type Piece = str | Block
 """A text of a message, or a block that names a file."""
+
+
+BESIDE = "turns on side branches"
+"""What is left out where a conversation has several ends."""
+TEXTS = ("text", "transcript", "transcription", "content", "summary", "title")
+"""Where a block of a type that is not known may have its text."""
+
+
+def unknown(kind: str) -> str:
+    """What is left out of a type that is not known and has no text."""
+    return f"blocks of the type “{one_line(clean(kind))[:40]}”"
+
+
+def text_in(block: Block) -> str:
+    """The text of a block of a type that is not known, empty where it has none."""
+    for name in TEXTS:
+        match block.get(name):
+            case str(text) if text.strip():
+                return text
+            case list(inner):
+                texts = (
+                    each if isinstance(each, str) else each.get("text")
+                    for each in inner
+                    if isinstance(each, dict | str)
+                )
+                if joined := paragraphs(text for text in texts if isinstance(text, str)):
+                    return joined
+    return ""
 
 
 @dataclass

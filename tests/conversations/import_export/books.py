@@ -2,17 +2,21 @@
 
 import io
 import json
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import Model
 
 from conversations.import_export import store
 from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.import_sections import outline, records
+from conversations.import_export.known_ids import IdChoice, KnownIds
 from conversations.import_export.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
 from conversations.import_export.uploads import Document, Opened, documents
 from conversations.models import Thread
@@ -20,6 +24,18 @@ from conversations.models import Thread
 
 def take_nothing(opened: Opened | None, *, name: str, place: str, sha256: str = "") -> None:
     """Of files."""
+
+
+class NothingHere(KnownIds):
+    """As in an empty installation, without asking it."""
+
+    def choices(
+        self, model: type[Model], ids: Iterable[uuid.UUID], *, foreign: bool = False
+    ) -> dict[uuid.UUID, IdChoice]:
+        return dict.fromkeys(ids, IdChoice(derives=foreign))
+
+    def are_taken(self, kind: str, ids: Iterable[uuid.UUID]) -> bool:
+        return not all(ids)
 
 
 ALONE = Document("", lambda: nullcontext(io.BytesIO()))
@@ -40,7 +56,10 @@ def read_records(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = 
     scratch = Scratch()
     with documents(io.BytesIO(upload), most=2**30) as found:
         outlines = [outline(each, scratch) for each in found]
-        yield from records(outlines, scratch, user_id=user_id, now=now, take=take_nothing, new_ids=new_ids)
+        reader = DocumentReader(
+            user_id=user_id, now=now, new_ids=new_ids, scratch=scratch, take=take_nothing, here=NothingHere(user_id)
+        )
+        yield from records(outlines, reader)
 
 
 def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> ReadBook:

@@ -297,21 +297,6 @@ WRONG: list[tuple[Any, str, str]] = [
     (make_question(content=" \n"), f"{FIRST}.content", "is empty."),
     (make_question(content=[]), f"{FIRST}.content", "is empty."),
     (make_question(content=text_blocks(" ")), f"{FIRST}.content", "is empty."),
-    (
-        make_question(content="x" * 1_000_001),
-        f"{FIRST}.content",
-        "has 1,000,001 characters; the limit is 1,000,000. Split it.",
-    ),
-    (
-        make_question(content=text_blocks("x" * 600_000) * 2),
-        f"{FIRST}.content",
-        "has 1,200,000 characters; the limit is 1,000,000. Split it.",
-    ),
-    (
-        make_question(content=[{"type": "image", "data": "x" * 1_000_000}]),
-        f"{FIRST}.content",
-        "the limit is 1,000,000.",
-    ),
     (make_question(content=["Hi"]), f"{FIRST}.content[0]", NO_BLOCK),
     (make_question(content=[CALL, {"text": "Hi"}]), f"{FIRST}.content[1]", NO_BLOCK),
     (make_question(content=[{"type": 7}]), f"{FIRST}.content[0]", NO_BLOCK),
@@ -398,6 +383,16 @@ def test_what_is_wrong_is_refused_with_its_place(value: Any, place: str, problem
     assert refusal.value.message.startswith(f"`{place}` " if place else "The document")
     assert problem in refusal.value.message
     assert refusal.value.message.isprintable()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["x" * 1_000_001, text_blocks("x" * 510_000) * 2, [{"type": "image", "data": "x" * 1_000_000}]],
+    ids=["a text", "several", "other blocks"],
+)
+def test_what_is_too_long_costs_its_own_message_alone(content: Any) -> None:
+    book = book_of(document({"messages": [{"role": "user", "content": content}, {"role": "user", "content": "Hi"}]}))
+    assert [len(thread.turns) for thread in book.threads] == [1]
 
 
 def test_a_reference_to_a_turn_of_another_thread_is_refused() -> None:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from conversations.context.token_estimate import text_of
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export.importers import thread_of
+from conversations.import_export.importers.parts import BESIDE
+from conversations.import_export.known_ids import KnownIds
 from conversations.import_export.uploads import documents
 from conversations.models import text_blocks
 from tests.conversations.import_export.books import read_book
@@ -167,6 +169,7 @@ def test_a_conversation_of_chatgpt_is_the_path_that_was_shown() -> None:
             },
         ],
         "files": [{"id": BOAT_FILE, "name": "boat.png", "created_at": "2026-03-01T09:00:00+00:00", "asset": "file-x"}],
+        "left_out": {"blocks of the type “other”": 1, BESIDE: 2},
     }
 
 
@@ -298,6 +301,7 @@ def test_a_conversation_of_claude_is_its_messages_with_their_files() -> None:
             {"id": NOTES, "name": "notes.txt", "created_at": AT, "text": "Sails ``` up"},
             {"id": turn_id("boat.png"), "name": "boat.png", "created_at": AT, "asset": "boat.png"},
         ],
+        "left_out": {},
     }
 
 
@@ -386,7 +390,10 @@ def test_a_zip_is_read_as_the_conversations_in_it_wherever_they_stand() -> None:
     )
     books = [read_book(upload, user_id=7, now=NOW) for upload in (whole, parts)]
     assert [[(thread.id, thread.title) for thread in book.threads] for book in books] == [
-        [(THREAD, "A boat"), (uuid.uuid5(uuid.NAMESPACE_URL, "claude:no-uuid"), "Plan")]
+        [
+            (KnownIds(7).derived(THREAD), "A boat"),
+            (KnownIds(7).derived(uuid.uuid5(uuid.NAMESPACE_URL, "claude:no-uuid")), "Plan"),
+        ]
     ] * 2
     assert [thread.place for book in books for thread in book.threads] == [
         "[0]",

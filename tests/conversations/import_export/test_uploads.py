@@ -11,9 +11,10 @@ import pytest
 
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.import_sections import outline, records
 from conversations.import_export.uploads import LONGEST_LIST, MOST_DOCUMENTS, documents
-from tests.conversations.import_export.books import take_nothing
+from tests.conversations.import_export.books import NothingHere, take_nothing
 from tests.conversations.import_export.test_document_reader import NOW
 
 MOST = 2**20
@@ -31,7 +32,10 @@ def packed(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 def read_upload(upload: bytes) -> list[Any]:
     with documents(io.BytesIO(upload), most=MOST) as found, closing(Scratch()) as scratch:
-        return list(records([outline(each, scratch) for each in found], scratch, user_id=7, now=NOW, take=take_nothing))
+        reader = DocumentReader(
+            user_id=7, now=NOW, new_ids=False, scratch=scratch, take=take_nothing, here=NothingHere(7)
+        )
+        return list(records([outline(each, scratch) for each in found], reader))
 
 
 def test_an_archive_of_many_documents_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.document_writer import PAGE, export
 from conversations.import_export.import_sections import UNKNOWN
+from conversations.import_export.known_ids import KnownIds
 from conversations.import_export.records import Record
 from conversations.models import Message, Reply, Thread, text_blocks
 from conversations.rest import import_export as exchange_view
@@ -31,7 +32,7 @@ from conversations.runtime.db import in_database
 from memory.models import DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
-from tests.conversations.import_export.books import ALONE, take_nothing
+from tests.conversations.import_export.books import ALONE, NothingHere, take_nothing
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.model_server import ModelServer
 from tests.statements import statements
@@ -332,18 +333,15 @@ async def test_a_book_with_forgotten_turns_is_imported_as_it_was_exported(
     assert places == [(1, 0)] * 2, "nothing finds them"
 
 
-async def test_an_import_of_what_is_here_already_says_how_to_make_copies(user: User, api: Api) -> None:
+async def test_an_import_of_what_is_here_already_stores_nothing_unless_copies_are_asked_for(
+    user: User, api: Api
+) -> None:
     await api.post("import/", FULL)
     before = await counts()
-    assert (await api.post("import/", FULL)).refusal == (
-        409,
-        {
-            "type": "conflict",
-            "code": "already_exists",
-            "message": "Nothing was imported: the thread 00000000-0000-7000-8000-000000000001 exists here already. "
-            "To import copies with new ids, add `?ids=new`.",
-            "details": {"kind": "thread", "id": "00000000-0000-7000-8000-000000000001"},
-        },
+    again = await api.post("import/", FULL)
+    assert (again.status, again.body) == (
+        201,
+        {"threads": [], "memories": 0, "known": {"threads": 2, "memories": 2, "topics": 2}},
     )
     assert await counts() == before
     assert (await api.post("import/?ids=new", FULL)).status == 201
@@ -360,22 +358,23 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("kind", TAKEN)
-async def test_an_id_that_is_taken_stores_nothing_and_does_not_tell_by_whom(
+async def test_an_id_that_another_has_is_another_one_without_a_word(
     user: User, api: Api, others_api: Api, kind: str
 ) -> None:
     await api.post("import/", FULL)
     before = await counts()
-    own, others = await api.post("import/", TAKEN[kind]), await others_api.post("import/", TAKEN[kind])
-    assert own.refusal == others.refusal
-    assert (own.code, own.refusal[1]["details"]["kind"]) == ((409, "conflict", "already_exists"), kind)
-    assert own.refusal[1]["details"]["id"] in json.dumps(TAKEN[kind])
-    assert await counts() == before
+    others = await others_api.post("import/", TAKEN[kind])
+    assert (others.status, others.body.keys()) == (201, {"threads", "memories"})
+    added = [now - then for now, then in zip(await counts(), before, strict=True)]
+    assert added[:2] == {"thread": [1, 0], "message": [2, 3], "artifact": [1, 2], "memory": [1, 2]}[kind]
+    again = await others_api.post("import/", TAKEN[kind])
+    assert "known" in again.body or kind in ("message", "artifact")  # whose threads have no ids of their own
 
 
-async def test_two_imports_of_one_document_at_once_store_it_once(user: User, api: Api, others_api: Api) -> None:
+async def test_two_people_import_one_document_at_once(user: User, api: Api, others_api: Api) -> None:
     answers = await asyncio.gather(api.post("import/", FULL), others_api.post("import/", FULL))
-    assert sorted(answer.status for answer in answers) == [201, 409]
-    assert await counts() == [2, 5, 2, 3, 2, 2, 2]
+    assert [answer.status for answer in answers] == [201, 201]
+    assert await counts() == [2 * count for count in [2, 5, 2, 3, 2, 2, 2]]
 
 
 @pytest.mark.parametrize(
@@ -603,7 +602,8 @@ async def test_a_data_export_is_imported_once_also_as_the_zip_that_it_comes_in(u
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data/conversations.json", export)
     answer = await api.send("POST", "import/", packed.getvalue(), "application/zip")
-    first, second = (str(uuid.uuid5(uuid.NAMESPACE_URL, f"claude:talk-{number}")) for number in (1, 3))
+    theirs = [uuid.uuid5(uuid.NAMESPACE_URL, f"claude:talk-{number}") for number in (1, 3)]
+    first, second = (str(KnownIds(user.pk).derived(id)) for id in theirs)
     assert (answer.status, answer.body) == (
         201,
         {
@@ -613,10 +613,7 @@ async def test_a_data_export_is_imported_once_also_as_the_zip_that_it_comes_in(u
         },
     )
     again = await api.send("POST", "import/", export, "text/plain")
-    assert (again.code, again.refusal[1]["details"]) == (
-        (409, "conflict", "already_exists"),
-        {"kind": "thread", "id": first},
-    )
+    assert (again.status, again.body["threads"], again.body["known"]) == (201, [], {"threads": 2})
     assert (await api.send("POST", "import/?ids=new", export)).status == 201
     assert await counts() == [4, 4, 0, 0, 0, 0, 0]
 
@@ -687,7 +684,9 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
 
 def test_no_more_is_read_than_is_stored_at_once() -> None:
     """However long a document is: a batch is stored before what comes after it is read."""
-    reader = DocumentReader(user_id=7, now=NINE, new_ids=False, scratch=Scratch(), take=take_nothing)
+    reader = DocumentReader(
+        user_id=7, now=NINE, new_ids=False, scratch=Scratch(), take=take_nothing, here=NothingHere(7)
+    )
     read = []
 
     def records() -> Iterator[Record]:

@@ -12,9 +12,6 @@ const MEGABYTE = 1_000_000;
 
 /** Where the server's words are for programs. */
 const FAILURES = {
-  already_exists: () =>
-    "At least one of these conversations is here already, so nothing was imported. " +
-    "You can import copies of all of them.",
   cut: () =>
     "The connection was lost before the end. Look at your conversations: if none were added, nothing was imported.",
 };
@@ -54,12 +51,12 @@ export function wireImport({ onImported, onOpen }) {
       const answer = await running.done;
       onImported();
       byId("import-done").replaceChildren(...(await result(answer, openThread)));
-      show("done");
+      show("done", { asCopies: Boolean(answer.known?.threads) });
       byId("import-done").focus();
     } catch (error) {
       if (!("code" in error)) throw error;
       byId("import-failed").replaceChildren(...failure(error));
-      show("failed", { asCopies: error.code === "already_exists" });
+      show("failed");
     } finally {
       running = null;
       input.value = "";
@@ -109,9 +106,16 @@ function stored({ threads, of, files = 0 }) {
 
 /** What was imported, with links to the first few. */
 async function result(answer, open) {
-  const { threads, memories, left_out: empty, files, files_left_out: missing, files_refused = [] } = answer;
-  const turns = threads.reduce((sum, { message_count }) => sum + message_count, 0);
+  const { memories, left_out: empty, files, files_left_out: missing, files_refused = [] } = answer;
+  const { longer = [], known = {}, not_taken: left = [], not_taken_count: leftCount = 0 } = answer;
+  const threads = [...answer.threads, ...longer];
+  const turns = answer.threads.reduce((sum, { message_count }) => sum + message_count, 0);
+  const added = longer.reduce((sum, thread) => sum + thread.added, 0);
   const facts = [
+    longer.length &&
+      `${count(longer.length, "conversation")} that you had went on: ${count(added, "message")} came to them.`,
+    known.threads &&
+      `${count(known.threads, "conversation")} ${known.threads === 1 ? "was" : "were"} here already, unchanged.`,
     memories && `${count(memories, "note")} came along.`,
     files && `${count(files, "file")} came along, and ${files === 1 ? "is" : "are"} read in the background.`,
     empty && `${count(empty, "conversation")} without a word in it ${empty === 1 ? "was" : "were"} left out.`,
@@ -138,12 +142,15 @@ async function result(answer, open) {
       "p",
       { class: "import-headline" },
       icon("check"),
-      `${count(threads.length, "conversation")} with ${count(turns, "message")} ` +
-        `${threads.length === 1 ? "is" : "are"} here now.`,
+      answer.threads.length || !(longer.length || known.threads)
+        ? `${count(answer.threads.length, "conversation")} with ${count(turns, "message")} ` +
+            `${answer.threads.length === 1 ? "is" : "are"} here now.`
+        : "No new conversation was in it.",
     ),
     ...facts.filter(Boolean).map((words) => h("p", {}, words)),
     links.length > 0 &&
       h("ul", {}, ...links, more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more, in the list`)),
+    left.length > 0 && leftOut(left, leftCount),
     missing > 0 &&
       h(
         "details",
@@ -153,6 +160,21 @@ async function result(answer, open) {
         h("ul", {}, ...refused, unnamed > 0 && h("li", { class: "quiet" }, `and ${number(unnamed)} more`)),
       ),
   ].filter(Boolean);
+}
+
+/** What was not taken, by what it is and where it stands in the file. */
+function leftOut(left, total) {
+  const named = left.slice(0, REFUSED);
+  const rest = total - named.reduce((sum, each) => sum + each.count, 0);
+  const rows = named.map(({ place, what, count: many }) =>
+    h("li", {}, h("code", {}, place), ` – ${many > 1 ? `${number(many)} ` : ""}${what}`),
+  );
+  return h(
+    "details",
+    {},
+    h("summary", {}, `${number(total)} ${total === 1 ? "thing was" : "things were"} left out`),
+    h("ul", {}, ...rows, rest > 0 && h("li", { class: "quiet" }, `and ${number(rest)} more`)),
+  );
 }
 
 /** What went wrong and what to do; code in the server's words stands out as such. */
