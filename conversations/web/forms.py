@@ -37,6 +37,7 @@ class ChangePasswordForm(OffersToKeepTokens, allauth_forms.ChangePasswordForm): 
     """allauth's, whose guesses at the old password are counted."""
 
     def clean_oldpassword(self) -> str:
+        assert self.user  # as they are signed in
         with counted_attempt(context.request, self.user.get_username()) as attempt:
             password: str = super().clean_oldpassword()
             attempt.forgive()
