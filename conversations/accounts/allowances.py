@@ -136,10 +136,14 @@ def forgettings_of(user_id: int) -> int:
     return known.first() or 0
 
 
-def hold_forgettings(user_id: int, known: int) -> bool:
-    """Whether nothing of the user's was forgotten since there were so many; then nothing is until the transaction ends."""
+def hold_forgettings(user_id: int) -> int:
+    """How often something of the user's was forgotten; nothing more is until the transaction ends."""
     row = Allowance.objects.select_for_update(no_key=True).filter(user_id=user_id, token=None)
-    return (row.values_list("forgettings", flat=True).first() or 0) == known
+    forgettings = row.values_list("forgettings", flat=True).first()
+    if forgettings is None:
+        recounted(user_id)
+        forgettings = row.values_list("forgettings", flat=True).get()
+    return forgettings
 
 
 def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:

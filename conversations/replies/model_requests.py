@@ -51,6 +51,10 @@ RECORD = read_statements(__file__)["record"]
 ModelRequest = tuple[ContextSnapshot, Context]
 
 
+class Forgotten(Exception):
+    """Something of the person's was forgotten while a request was built: it may hold that, and is built anew."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class OpenedReply:
     """A user turn that is stored – or a preset that is to be carried out silently –, and the reply that it gets.
@@ -117,13 +121,15 @@ def record(
     before: ContextSnapshot | None = None,
     ended: Outcome | None = None,
     spent: int = 0,
+    forgettings: int | None = None,
 ) -> ModelRequest:
     """Store a request, set aside what it may take, and store how the one ``before`` it ended. ``spent`` are the tokens that
-    those before it took. To do it again, where nobody knows whether it was done, is no harm.
+    those before it took, ``forgettings`` how often something of the person's was forgotten before it was built. To do it
+    again, where nobody knows whether it was done, is no harm.
 
-    Raises ``RateLimited`` where a limit leaves no room for it: then nothing of it is stored.
-    Raises ``Reply.DoesNotExist`` where the reply has ended: the task that asked for this may have been stopped meanwhile, while
-    this thread went on.
+    Raises ``Forgotten`` where something was forgotten meanwhile, and ``RateLimited`` where a limit leaves no room for it: then
+    nothing of it is stored. Raises ``Reply.DoesNotExist`` where the reply has ended: the task that asked for this may have been
+    stopped meanwhile, while this thread went on.
     """
     values = {
         "user": snapshot.user_id,
@@ -136,13 +142,17 @@ def record(
         "reserved": spent + allowances.needed(context),
         "spent": spent,
         "most_tokens": by_default().tokens_day,
+        "forgettings": forgettings,
     }
     for _ in range(allowances.LOOKS):
         try:
             if not fetch(RECORD, values | parameters(snapshot, context)):
                 raise Reply.DoesNotExist
         except IntegrityError as error:
-            if allowances.constraint_of(error) != "allowance_tokens":
+            constraint = allowances.constraint_of(error)
+            if constraint == "allowance_forgettings":
+                raise Forgotten from None
+            if constraint != "allowance_tokens":
                 raise
             assert snapshot.reply_id
             reply = Reply.objects.get(user=snapshot.user_id, id=snapshot.reply_id)

@@ -14,7 +14,8 @@ WITH before AS (
     WHERE reply.user_id = %(user)s AND reply.id = before.id AND reply.status = 'running'
     RETURNING reply.id, before.token_id, %(reserved)s - before.reserved AS more
 ), counted AS (
-    -- A limit that is reached fails the whole statement, as where the reply was opened.
+    -- A limit that is reached fails the whole statement, as where the reply was opened, and so does what was forgotten since
+    -- the request was begun, where it was built of rows.
     SELECT allowance.id, step.more, CASE WHEN allowance.token_id IS NULL
                THEN coalesce(own.tokens_day, %(most_tokens)s) ELSE token.tokens_day END AS most_tokens
     FROM step
@@ -27,6 +28,8 @@ WITH before AS (
 ), allowance AS (
     UPDATE conversations_allowance AS allowance
     SET reserved = greatest(allowance.reserved + counted.more, 0),
+        forgettings = CASE WHEN allowance.token_id IS NULL AND allowance.forgettings <> %(forgettings)s::int THEN -1
+                           ELSE allowance.forgettings END,
         most_running = NULL, most_tokens = CASE WHEN counted.more > 0 THEN nullif(counted.most_tokens, 0) END
     FROM counted
     WHERE allowance.user_id = %(user)s AND allowance.id = counted.id

@@ -28,7 +28,6 @@ from conversations.errors import (
     CannotContinue,
     CannotRetry,
     NothingToWorkFrom,
-    OpenbookError,
     ReplyInProgress,
     ThreadNotFound,
 )
@@ -113,10 +112,14 @@ def open_retry(
         return open_preset(
             user=user, thread_id=before.thread_id, slug=before.preset, click=None, options=options, token=token
         )
-    turn = retries.turn_to_go_on_with(before)
-    return _open_again(
-        user, before, options, token, turn, lambda cursor: cursor.question == before.user_message_id, CannotRetry
-    )
+
+    def attempt() -> OpenedReply | None:
+        cursor = place_in(user, before.thread_id)
+        if _is_free(cursor) and cursor.question != before.user_message_id:
+            raise CannotRetry
+        return _answer_again(cursor, before, retries.turn_to_go_on_with(before), options, token)
+
+    return _open(attempt)
 
 
 def open_continuation(
@@ -124,11 +127,19 @@ def open_continuation(
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
     before = _with_its_thread(user, reply_id)
-    turn = Message.objects.filter(user=user, reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
-    if turn is None or before.user_message_id is None:
-        raise CannotContinue
     options = retries.after(before, options)
-    return _open_again(user, before, options, token, turn, lambda cursor: cursor.before == turn.id, CannotContinue)
+    cut_short = Message.objects.filter(user=user, reply=before, is_active=True, status=Message.Status.INCOMPLETE)
+    if before.user_message_id is None or not cut_short.exists():
+        raise CannotContinue
+
+    def attempt() -> OpenedReply | None:
+        cursor = place_in(user, before.thread_id)
+        turn = cut_short.first()
+        if _is_free(cursor) and (turn is None or cursor.before != turn.id):
+            raise CannotContinue
+        return _answer_again(cursor, before, turn, options, token)
+
+    return _open(attempt)
 
 
 def _with_its_thread(user: User, reply_id: uuid.UUID | str) -> Reply:
@@ -137,34 +148,21 @@ def _with_its_thread(user: User, reply_id: uuid.UUID | str) -> Reply:
     return reply
 
 
-def _open_again(
-    user: User,
-    before: Reply,
-    options: CallerOptions,
-    token: ApiToken | None,
-    continues: Message | None,
-    is_newest: Callable[[ThreadCursor], bool],
-    refusal: type[OpenbookError],
-) -> OpenedReply:
-    """Another reply to a turn that is stored, as long as what it answers, or goes on with, is the newest of its thread."""
-    assert before.user_message_id
-    question = before.user_message_id
+def _answer_again(
+    cursor: ThreadCursor, before: Reply, continues: Message | None, options: CallerOptions, token: ApiToken | None
+) -> OpenedReply | None:
+    """Another reply to a turn that is stored, which goes on with ``continues``. All that it is built of must have been read
+    after the cursor: what was forgotten by then is in none of it, and what is forgotten later stops the step."""
+    if cursor.running:
+        return None
     if continues:
         options = replace(options, rounds=retries.so_far(continues))
-
-    def attempt() -> OpenedReply | None:
-        cursor = place_in(user, before.thread_id)
-        if not _is_free(cursor):
-            return None
-        if not is_newest(cursor):
-            raise refusal
-        message, session = Message.objects.get(user=user, id=question), session_of(cursor.thread)
-        context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=options)
-        asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
-        opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)
-        return opened and replace(opened, continues=continues)
-
-    return _open(attempt)
+    message = Message.objects.get(user=cursor.thread.user_id, id=before.user_message_id)
+    session = session_of(cursor.thread)
+    context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=options)
+    asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
+    opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)
+    return opened and replace(opened, continues=continues)
 
 
 def open_preset(

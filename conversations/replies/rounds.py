@@ -181,7 +181,8 @@ class ReplyRun:
 
     async def _build(self, *, query: Rewriting | None = None, round: int = 1) -> ModelRequest:
         """The next request, after services were asked for what it is made of. No thread for the database waits for them. Where
-        none can be made for a model, it is made for the next of the assistant's list."""
+        none can be made for a model, it is made for the next of the assistant's list; where something is forgotten meanwhile,
+        it is made anew."""
         question = model_requests.question_of(self.opened)
         if question is not None and await once_it_answers(backend_ranking.may_be_asked, question):
             await backend_ranking.ask(question)
@@ -189,8 +190,11 @@ class ReplyRun:
             opened = replace(self.opened, options=self.options)
             try:
                 await self._learn_list(fallbacks.place_of(opened.thread.assistant, self.options))
+                forgettings = await once_it_answers(allowances.forgettings_of, opened.thread.user_id)
                 request = await once_it_answers(model_requests.first_request, opened, query=query, round=round)
-                return await self._record(request)
+                return await self._record(request, forgettings=forgettings)
+            except model_requests.Forgotten:
+                continue
             except ProviderError as error:
                 unbuilt = fallbacks.place_of(opened.thread.assistant, self.options)
                 options = await self._instead(error, unbuilt)

@@ -60,7 +60,7 @@ def _with_noted_quotes(tool: Tool, call: ToolContext, input: Mapping[str, Any]) 
             return result
         quotations = [Quotation(reply_id=call.reply_id, user_id=call.user_id, source=id) for id in result.quoted]
         with transaction.atomic():
-            if allowances.hold_forgettings(call.user_id, forgettings):
+            if allowances.hold_forgettings(call.user_id) == forgettings:
                 Quotation.objects.bulk_create(quotations, ignore_conflicts=True)
                 return result
     raise ToolError("Something is being forgotten just now. Call it again in a moment.")

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import F
 
+from conversations.accounts.allowances import forgettings_of
 from conversations.errors import RateLimited
 from conversations.models import Message, Reply, Thread
 from conversations.providers.errors import place_of
@@ -100,9 +101,10 @@ def _do(
     threads = Thread.objects.filter(user=user_id, id__in=recent).select_related("assistant")
     writers = {thread.id: writer_for(thread.assistant) for thread in threads}
     with asyncio.Runner() if any(writers.values()) else nullcontext() as runner:
-        for pending in pending_parts:
+        for part in pending_parts:
             if alive and not alive():
                 return done, False
+            pending = replace(part, forgettings=forgettings_of(user_id))
             content = readable(pending)
             turns = _turns(content.turns, zone)
             asked = writers.get(pending.thread) if _is_recent(pending, at) else None

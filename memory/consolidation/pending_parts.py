@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 
 from artifacts.models import ArtifactVersion
+from conversations.accounts.allowances import forgettings_of
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
@@ -26,16 +27,19 @@ SQL = read_statements(__file__)
 
 
 class PartChanged(Exception):
-    """Since the part was read, it was written to, a reply began in its thread, or it shall not be remembered any more."""
+    """Since the part was read, it was written to, a reply began in its thread, something of its person's was forgotten, or it
+    shall not be remembered any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PendingPart:
-    """A part of a thread that is to be made, for the first time or anew."""
+    """A part of a thread that is to be made, for the first time or anew. ``forgettings`` is how often something of the
+    person's was forgotten when it was begun: what is read from then on, notes of other threads too, may be forgotten later."""
 
     user: int
     thread: uuid.UUID
     part: Part
+    forgettings: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +132,14 @@ def _versions(user_id: int, thread_id: uuid.UUID) -> list[_Version]:
 
 
 def hold(pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
-    """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where these turns are not the part any more."""
+    """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where these turns are not the part any more, or
+    something of the person's was forgotten since it was begun."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
     mine = Thread.objects.filter(user=pending.user, id=pending.thread, remembers=True)
     thread = mine.select_for_update(no_key=True).first()
     running = Reply.objects.filter(user=pending.user, thread=pending.thread, status=Reply.Status.RUNNING)
     unwanted = Preferences.objects.filter(user=pending.user, remembers=False)
-    if thread is None or running.exists() or unwanted.exists():
+    if thread is None or running.exists() or unwanted.exists() or forgettings_of(pending.user) != pending.forgettings:
         raise PartChanged
     content = readable(pending)
     if content.turn_ids != list(turns):

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from conversations.accounts import allowances
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.pending_parts import PartContent, PendingPart
 from memory.consolidation.supersession import (
@@ -185,7 +186,9 @@ def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findin
 
 
 def remake_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:
-    """Make days anew from the parts that began on them in this zone, and take those from the days where they stood before."""
+    """Make days anew from the parts that began on them in this zone, and take those from the days where they stood before.
+    Whoever forgets meanwhile waits, and finds the days."""
+    allowances.hold_forgettings(user_id)
     for day in sorted(days):
         parts = _parts_of_day(user_id, day, zone)
         _remake(user_id, day, parts, at)

@@ -7,7 +7,6 @@ import logging
 import uuid
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from conversations import threads
 from conversations.accounts import allowances
@@ -17,7 +16,7 @@ from conversations.models import Reply, Thread
 from conversations.models.data_map import FORGOTTEN
 from conversations.models.deletion_guard import allow_deletion
 from memory.forgetting.blanking import blank, blank_all
-from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file
+from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file, left_by_topic
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
 from memory.forgetting.search import ForgetTarget, find
 from memory.index.index_turns import catch_up_if_possible
@@ -75,11 +74,13 @@ def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
     return _forget(user, _turn(user, message_id))
 
 
-@transaction.atomic
 def forget_topic(topic: Topic) -> None:
-    """A topic alone: the turns that opened it stay."""
-    ledger.note(ledger.Kind.TOPIC, topic.id)
-    Topic.objects.filter(user=topic.user_id, id=topic.id).delete()
+    """A topic alone, and where it was given to a model: the turns that opened it stay. Raises as ``forget_memory`` does."""
+    with allow_deletion():
+        hold_off(topic.user_id)
+        refuse_while_running(topic.user_id, "delete")
+        ledger.note(ledger.Kind.TOPIC, topic.id)
+        blank(topic.user, left_by_topic(topic))
 
 
 def what_all(user: User) -> Forgetting:

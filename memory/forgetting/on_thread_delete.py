@@ -66,6 +66,13 @@ def left_by_file(file: File) -> Rows:
     return _told(file.user_id, threads, rows=frozenset({file.id}), quotes=quotes)
 
 
+def left_by_topic(topic: Topic) -> Rows:
+    """Of a topic that is deleted: itself, and the texts of requests that it was given in."""
+    threads = list(Thread.objects.filter(user=topic.user_id).values_list("id", flat=True))
+    ids = frozenset({topic.id})
+    return replace(_told(topic.user_id, threads, rows=ids, quotes=quotations.NOWHERE), topics=ids)
+
+
 def _elsewhere(
     thread: Thread,
     *,

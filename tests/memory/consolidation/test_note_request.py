@@ -283,7 +283,7 @@ def test_what_is_forgotten_between_two_attempts_is_not_told_again(model: ModelSe
     gate.open()
     worker.join()
     [row] = note_requests()
-    assert (len(model.requests), row.status, is_gone(row), rows_with("Hamburg")) == (1, "failed", True, [])
+    assert (len(model.requests), row.status, is_gone(row), rows_with("Hamburg")) == (1, "interrupted", True, [])
 
 
 def test_a_part_of_a_thread_accounts_for_every_turn() -> None:
