@@ -157,6 +157,7 @@ def _answer_again(
         return None
     if continues:
         options = replace(options, rounds=retries.so_far(continues))
+    assert before.user_message_id
     message = Message.objects.get(user=cursor.thread.user_id, id=before.user_message_id)
     session = session_of(cursor.thread)
     context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=options)

@@ -15,7 +15,8 @@ from conversations import replies
 from conversations.errors import CannotContinue, ReplyInProgress
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.models.deletion_guard import allow_deletion
-from conversations.replies import closing, model_requests, opening, outcomes
+from conversations.providers.errors import provider_error
+from conversations.replies import closing, cursor, model_requests, opening, outcomes
 from conversations.runtime import clock
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
@@ -77,7 +78,7 @@ def test_a_reply_that_goes_on_with_a_turn_takes_none_that_is_being_forgotten(
     with allow_deletion():
         Message.objects.filter(id=answer.id).update(status=Message.Status.INCOMPLETE, reply=reply)
     forget = once(lambda: forgetting.forget_turn(user, answer.id))
-    look = opening.place_in
+    look = cursor.place_in
 
     def look_and_forget(*args: Any) -> Any:
         if when == "after":
@@ -100,7 +101,7 @@ def test_another_attempt_to_go_on_takes_no_turn_that_is_forgotten(user: User, mo
     with allow_deletion():
         Message.objects.filter(id=answer.id).update(status=Message.Status.INCOMPLETE, reply=reply)
     failed = make_reply(thread, status="failed", continues=reply, error={"code": "overloaded"})
-    forget, look = once(lambda: forgetting.forget_turn(user, answer.id)), opening.place_in
+    forget, look = once(lambda: forgetting.forget_turn(user, answer.id)), cursor.place_in
 
     def forget_and_look(*args: Any) -> Any:
         forget()
@@ -184,7 +185,7 @@ def test_a_note_of_another_thread_that_is_forgotten_is_not_retold(
     memory = make_memory(user, "My boat is called Wendelin.", sources=[first_turn(earlier).id])
     make_thread(user, ["I painted my boat.", "Good."], created_at=now - timedelta(hours=2))
     gate = scripts.Gate()
-    parts = {"facts": [], "topics_opened": [], "topics_resolved": [], "key_moments": []}
+    parts: dict[str, Any] = {"facts": [], "topics_opened": [], "topics_resolved": [], "key_moments": []}
     model.script(scripts.text(json.dumps({"summary": "Painted the boat Wendelin."} | parts), gate))
     worker = in_thread(lambda: consolidate(user.pk))
     gate.wait_until_reached()
@@ -201,7 +202,7 @@ def test_what_a_service_says_of_a_request_that_is_gone_is_not_stored(user: User)
     thread = make_thread(user, [PIN, "Noted."])
     snapshot = make_snapshot(thread, status=ContextSnapshot.Status.PENDING, ended_at=None)
     forgetting.forget_turn(user, first_turn(thread).id)
-    error = outcomes.failure(outcomes.provider_error("empty_reply")).error
+    error = outcomes.failure(provider_error("empty_reply")).error
     assert error
     outcome = outcomes.failed(error | {"message": f"can't read “{PIN}”"})
     closing.end_request(snapshot, outcome)
