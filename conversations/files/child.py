@@ -55,9 +55,9 @@ def main() -> None:
         file_bytes=FILE_BYTES,
         open_files=OPEN_FILES,
     )
-    confinement.cut_off_network()
     with suppress(AttributeError, OSError):  # not every system can
         os.nice(10)
+    confinement.cut_off()
     reader = importlib.import_module(f"conversations.files.readers.{READERS[Kind(job['kind'])]}")
     confinement.keep_to_files(readable=[Path(job["path"]), CODE], writable=Path(job["folder"]))
     try:

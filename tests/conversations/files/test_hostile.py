@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import zipfile
@@ -197,14 +198,16 @@ def test_nothing_is_reached_by_what_a_file_leads_to(listener: socket.socket, tmp
 
 
 ESCAPES = """
-import os, socket, subprocess, sys
+import os, resource, signal, socket, subprocess, sys, threading
 from pathlib import Path
 folder = Path(sys.argv[4])
 from conversations.runtime import confinement
-assert confinement.cut_off_network()
+assert confinement.cut_off()
 (folder / "own.txt").write_text("before")
 assert confinement.keep_to_files(readable=[Path("conversations")], writable=folder)
 (folder / "own.txt").write_text((folder / "own.txt").read_text() + "after")
+threading.Thread(target=lambda: None).start()
+secret, page = sys.argv[3], "conversations/__init__.py"
 ways = [
     lambda: socket.create_connection(("127.0.0.1", int(sys.argv[1]))),
     lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[2]),
@@ -215,6 +218,30 @@ ways = [
     lambda: open("manage.py"),
     lambda: open("conversations/files/made.txt", "w"),
     lambda: os.listdir("/"),
+    lambda: os.rename(secret, folder / "taken"),
+    lambda: os.unlink(secret),
+    *(
+        lambda path=path, way=way: way(path)
+        for path in (secret, page)
+        for way in (
+            lambda path: os.truncate(path, 0),
+            lambda path: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC)),
+            lambda path: os.chmod(path, 0o777),
+            lambda path: os.chown(path, os.getuid(), os.getgid()),
+            lambda path: os.utime(path, (1, 1)),
+            lambda path: os.setxattr(path, "user.mark", b"x"),
+        )
+    ),
+    lambda: os.fchmod(os.open(page, os.O_RDONLY), 0o777),
+    lambda: os.kill(os.getppid(), 0),
+    lambda: os.kill(-1, 0),
+    lambda: signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 0),
+    os.fork,
+    lambda: os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {}),
+    lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+    lambda: os.sched_setaffinity(os.getppid(), {0}),
+    lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (9, 9)),
+    lambda: os.unshare(os.CLONE_NEWUSER),
 ]
 for way in ways:
     try:
@@ -230,10 +257,14 @@ def test_code_that_ran_in_the_child_could_reach_nothing(listener: socket.socket,
         local.listen()
         port = str(listener.getsockname()[1])
         (tmp_path / "secret").write_text("secret")
+        mode = stat.S_IMODE((tmp_path / "secret").stat().st_mode)
         (tmp_path / "own").mkdir()
         command = [sys.executable, "-c", ESCAPES, port, *(str(tmp_path / name) for name in ("local", "secret", "own"))]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (done.stdout.split(), done.stderr) == (["1"] * 5 + ["13"] * 4, "")
+        kept = (tmp_path / "secret").stat().st_mode, (tmp_path / "secret").read_text()
+    assert (done.stdout.split()[:9], done.stderr) == (["1"] * 5 + ["13"] * 4, "")
+    assert {*done.stdout.split()[9:]} <= {"1", "13", "18"} and len(done.stdout.split()) == 9 + 2 + 12 + 10
+    assert kept == (stat.S_IFREG | mode, "secret")
     with pytest.raises(BlockingIOError):
         listener.accept()
 
