@@ -17,6 +17,7 @@ django.setup(set_prefix=False)
 
 # Only now: these need the apps.
 from config.observability import telemetry  # noqa: E402
+from config.observability.stalls import Watchdog  # noqa: E402
 from config.server.bodies import bounded  # noqa: E402
 from config.server.handler import Handler  # noqa: E402
 from config.server.lifespan import Lifespan  # noqa: E402
@@ -33,12 +34,22 @@ get_backend()  # to import an SDK takes most of a second: now, not with the firs
 
 
 async def shutdown() -> None:
+    watchdog.end()
     passwords.close()
     await asyncio.gather(replies.drain(), long_work.drain())
     await asyncio.to_thread(telemetry.end)
 
 
-lifespan = Lifespan(startup=replies.startup, shutdown=shutdown)
+watchdog = Watchdog(settings.OPENBOOK_LOOP_STALL_SECONDS)
+
+
+async def startup() -> None:
+    await replies.startup()
+    if settings.OPENBOOK_LOOP_STALL_SECONDS:
+        watchdog.begin()
+
+
+lifespan = Lifespan(startup=startup, shutdown=shutdown)
 lifespan.attach_to_reactor()
 
 

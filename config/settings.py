@@ -375,6 +375,9 @@ if 0 < len(OPENBOOK_METRICS_TOKEN) < 16:
 # A reply whose first word comes later, or for which more is done here than this, is logged with its steps; 0: none is.
 OPENBOOK_SLOW_SECONDS = float(env("OPENBOOK_SLOW_SECONDS", "5"))
 
+# A step that keeps the event loop from all others for longer is logged with its place; 0: none is.
+OPENBOOK_LOOP_STALL_SECONDS = float(env("OPENBOOK_LOOP_STALL_SECONDS", "0.2"))
+
 # Sentry is told of failures, never of texts. The SDK reads SENTRY_ENVIRONMENT and SENTRY_RELEASE by itself.
 SENTRY_DSN = env_secret("SENTRY_DSN")
 

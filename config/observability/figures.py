@@ -21,6 +21,7 @@ ProcessCollector(registry=REGISTRY)
 SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 REPLY_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6]
 BUILD_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]
+STALLED_SECONDS = [0.2, 0.5, 1, 2, 5, 10, 30]
 TOKENS = [4**power for power in range(14)]
 
 
@@ -103,4 +104,11 @@ LEFT_OUT = Figure(
     description="Turns that model requests were not given, by reason.",
     labels=["openbook.reason"],
 )
-FIGURES = (REQUEST_SECONDS, FIRST_SECONDS, TOOL_SECONDS, REPLY, BUILD, TOKEN_USAGE, LEFT_OUT)
+STALL_SECONDS = Figure(
+    name="openbook.event_loop.stall.duration",
+    unit="s",
+    description="Steps that kept the event loop from everything else, by the function that took long.",
+    labels=["code.function.name"],
+    boundaries=STALLED_SECONDS,
+)
+FIGURES = (REQUEST_SECONDS, FIRST_SECONDS, TOOL_SECONDS, REPLY, BUILD, TOKEN_USAGE, LEFT_OUT, STALL_SECONDS)
