@@ -8,7 +8,7 @@ from pathlib import Path
 from conversations.context.followups import LANGUAGES, Reference, is_social, reference
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from memory.language.words import UNSPACED
+from memory.language.words import UNSPACED, bare
 
 FURTHEST_TURNS = 12
 LONGEST_READ = 600
@@ -20,10 +20,10 @@ QUOTED = re.compile(
     r"|[「『]([^「」『』\n]{1,40})[」』]",
 )
 TOKEN = re.compile(r"[^\W_][\w'’&+#-]*(?:\.\w+)*")
-SENTENCE_START = re.compile(r"(?:^|[.!?…:\n¿¡]\s*|[*#>-]\s+)[\"'“”„«»(*_¿¡]*$")
+SENTENCE_START_BACKWARDS = re.compile(r"[\"'“”„«»(*_¿¡]*(?:\Z|\s*[.!?…:\n¿¡]|\s+[*#>-])")
+"""Of what stands before a word, its last character first: forwards each white space of a run would have to be tried."""
 LINK = "(?:of|de|da|do|dos|del|della|di|du|des|van|von|der|den|la|le|el|al|bin|ibn|und|the)[ \u00a0]"
 JOINED = re.compile(f"[ \u00a0](?:{LINK}){{0,2}}")
-ENDS = re.compile(r"^[\W_]+|[\W_]+$")
 SMALL = frozenset(Path(__file__).with_name("small_words.txt").read_text("utf-8").split()).union(
     *(language.common | language.pointing | language.questions for language in LANGUAGES)
 )
@@ -73,7 +73,7 @@ def _thing(exchanges: Sequence[tuple[str, str]]) -> str:
 def quoted(text: str) -> str:
     """The first quoted term."""
     match = QUOTED.search(text)
-    return ENDS.sub("", next(term for term in match.groups() if term)) if match else ""
+    return bare(next(term for term in match.groups() if term)) if match else ""
 
 
 def name(text: str, *, least_words: int = 1) -> str:
@@ -86,7 +86,7 @@ def name(text: str, *, least_words: int = 1) -> str:
 def phrase(text: str) -> str:
     """The longest run of words of content, as it was written; a question in a script without spaces as a whole."""
     if UNSPACED.search(text):
-        return _shortened(ENDS.sub("", text))
+        return _shortened(bare(text))
     runs = [
         [token.group() for token in run]
         for small, run in groupby(TOKEN.finditer(text), lambda token: _is_small(token.group()))
@@ -132,7 +132,7 @@ def _may_be_name(text: str, token: re.Match[str]) -> bool:
 
 
 def _starts_sentence(text: str, token: re.Match[str]) -> bool:
-    return bool(SENTENCE_START.search(text[: token.start()]))
+    return bool(SENTENCE_START_BACKWARDS.match(text[: token.start()][::-1]))
 
 
 def _is_large(word: str) -> bool:
@@ -152,5 +152,5 @@ def _stem(word: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    line = ENDS.sub("", " ".join(text.split()))
+    line = bare(" ".join(text.split()))
     return line if len(line) <= LONGEST_TOPIC else line[: LONGEST_TOPIC - 1] + "…"

@@ -26,8 +26,8 @@ FULL_CLAUSE = 3
 WORD = re.compile(r"\w+")
 CLAUSE_END = re.compile(r"[,.;:!?…–—]")
 OWN_MATERIAL = re.compile(r"\n|`|://|[\[{<]")
-QUESTION_END = re.compile(r"[?？؟]\W*$")
-EDGES = re.compile(r"^\W+|\W+$")
+QUESTION_END = re.compile(r"[?？؟][^\w?？؟]*$")
+FROM_WORD_TO_WORD = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 NEVER = "(?!)"
 KANA = re.compile("[\u3040-\u30ff]")
 
@@ -153,7 +153,8 @@ def _is_ellipsis(text: str, words: Sequence[str], language: Language) -> bool:
 
 
 def _unspaced_reference(text: str) -> Reference:
-    bare = EDGES.sub("", text)
+    match = FROM_WORD_TO_WORD.search(text)
+    bare = match[0] if match else ""
     if len(bare) > LONGEST_UNSPACED:
         return Reference.NONE
     script = UNSPACED_PATTERNS["japanese" if KANA.search(text) else "chinese"]

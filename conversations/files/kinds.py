@@ -119,7 +119,7 @@ MEDIA_TYPES = {extension: media_type for media_type, words in TEXTS.items() for 
 HTML_START = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL
 )
-HEADER = re.compile(r"[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*")
+HEADERS = re.compile(r"(?:From [^\n]*\n)?((?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+)(?:\r?\n|$)")
 MAIL_HEADER = re.compile(
     r"^(?:From|To|Subject|Date|Message-ID|Received|MIME-Version|Return-Path):", re.IGNORECASE | re.M
 )
@@ -192,7 +192,7 @@ def _text(start: bytes, name: str) -> FileType:
     ):
         return HTML
     if extension == "eml" or extension not in MEDIA_TYPES:
-        headers = re.match(rf"(?:From [^\n]*\n)?((?:{HEADER.pattern})+)(?:\r?\n|$)", text)
+        headers = HEADERS.match(text)
         if headers and len(MAIL_HEADER.findall(headers[1])) >= 2:
             return MAIL
     media_type = MEDIA_TYPES.get(extension)

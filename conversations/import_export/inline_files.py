@@ -28,9 +28,14 @@ class InlineFile:
         if not self.is_base64:
             return nullcontext(io.BytesIO(self.data.encode(errors="surrogatepass")))
         try:
-            return nullcontext(io.BytesIO(base64.b64decode(DATA.sub("", self.data, count=1))))
+            return nullcontext(io.BytesIO(base64.b64decode(_without_head(self.data))))
         except (ValueError, binascii.Error) as error:
             raise DAMAGED from error
+
+
+def _without_head(data: str) -> str:
+    match = DATA.match(data)
+    return data[match.end() :] if match else data
 
 
 def inline_file(block: Any) -> InlineFile | None:

@@ -26,15 +26,17 @@ COURTESIES, VERBS, CHANGE_VERBS, ARTICLES = (
     "|".join(WORDS[kind]) for kind in ("courtesies", "verbs", "change_verbs", "articles")
 )
 NOUNS = {kind: "|".join(nouns) for kind, nouns in WORDS["nouns"].items()}
-ASKING = rf"(?:(?:{COURTESIES})[,:]?\s+)*"
+ASKING = rf"(?:(?:{COURTESIES})[,:]?\s++)*"
 VERB = rf"(?:{VERBS})(?:-moi|-nous)?"
 REQUEST = re.compile(
-    rf"{ASKING}{VERB}\s+(?:(?:me|us|mir|uns|bitte)\s+)*"
-    rf"(?:(?:(?:{ARTICLES})\s+)+(?P<thing>\S.*)|(?P<named>.*\b(?:{'|'.join(NOUNS.values())})\b.*))",
+    rf"{ASKING}{VERB}\s++(?:(?:me|us|mir|uns|bitte)\s++)*"
+    rf"(?:(?:(?:{ARTICLES})\s++)+(?P<thing>\S.*)|(?P<named>.*\b(?:{'|'.join(NOUNS.values())})\b.*))",
     re.IGNORECASE,
 )
 CHANGE_REQUEST = re.compile(rf"{ASKING}(?:(?:{CHANGE_VERBS})\b|{VERB}\s+(?:it|them)\b).*", re.IGNORECASE)
-COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)?[.!?。\s]*$", re.IGNORECASE)
+COURTESY = re.compile(r"(?:please|bitte|s'il (?:te|vous) plaît|por favor)\Z", re.IGNORECASE)
+BEFORE_STOPS = re.compile(r"(?:.*[^.!?。\s])?", re.DOTALL)
+BEFORE_COMMAS = re.compile(r"(?:.*[^,\s])?", re.DOTALL)
 TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
 LISTED = re.compile(rf"^- {NAME} \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
@@ -119,8 +121,15 @@ def artifact_request(message: str, listing: str) -> ArtifactRequest | None:
     request = next((match for sentence in sentences if (match := REQUEST.match(sentence))), None)
     if request is None:
         return None
-    thing = COURTESY.sub("", request["thing"] or request["named"])
+    thing = without_courtesy(request["thing"] or request["named"])
     return new(in_short(thing[:1].upper() + thing[1:]), named_kind(thing) or "document")
+
+
+def without_courtesy(thing: str) -> str:
+    """The thing that is asked for, without "please" and the stops and commas at its end."""
+    match = BEFORE_STOPS.match(thing)
+    match = BEFORE_COMMAS.match(COURTESY.sub("", match[0] if match else thing))
+    return match[0] if match else ""
 
 
 def changed(request: str, listing: str) -> ArtifactRequest | None:

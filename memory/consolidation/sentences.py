@@ -13,7 +13,7 @@ LONGEST_READ = 8_000
 LONGEST_SENTENCE = 1_000
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-QUOTED_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
+QUOTED_LINE = re.compile(r"^[^\S\n]*(?:>|\|).*$", re.MULTILINE)
 BRACKETED = re.compile(r"\[[^\[\]\n]{0,300}\](?:\([^()\s]*\))?|https?://\S+|<[^<>\n]{1,200}>")
 LINE_MARK = re.compile(r"^\s*(?:[-*•+]|#{1,6}|\d{1,3}[.)])\s+")
 EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)")
@@ -27,7 +27,10 @@ ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|bzw|z\.b|usw|ca|nr|sra?|mme|[a-z])\.$",
     re.IGNORECASE,
 )
-NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2})(?: ?: |：)\S", re.MULTILINE)
+LONGEST_ABBREVIATION = 10
+"""Characters, with its stop and what stands before it."""
+NAMED_LINE = re.compile(r"^[^\S\n]*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2})(?: ?: |：)\S", re.MULTILINE)
+SPACED_STOP = re.compile(r" ([.,!?;:])")
 UNREADABLE = re.compile(r"[{}<>|=]{2}|\w{50,}")
 LONG_QUOTATION = re.compile(
     "“[^“”]*[.!?。！？][^“”]*”|„[^“”„]*[.!?][^“”„]*[“”]|«[^«»]*[.!?][^«»]*»"
@@ -35,7 +38,7 @@ LONG_QUOTATION = re.compile(
 )
 """Of more than a sentence, or of a whole one."""
 CODE_LINE = re.compile(
-    r"^\s*(?:at \S+ ?\(|File \"|\w*(?:Error|Exception|Traceback)\b.*:|(?:SELECT|INSERT|UPDATE|DELETE)\s|import \w"
+    r"^[^\S\n]*(?:at \S+ ?\(|File \"|\w*(?:Error|Exception|Traceback)\b.*:|(?:SELECT|INSERT|UPDATE|DELETE)\s|import \w"
     r"|from \w+ import|def \w|class \w+[(:]|const |let |var |#include|\$ ).*$",
     re.MULTILINE,
 )
@@ -107,7 +110,7 @@ def _of_line(line: str) -> Iterator[str]:
     held = ""
     for piece in SENTENCE_END.split(DECORATION.sub(_without_decoration, line)):
         held = f"{held} {piece}".strip() if held else piece.strip()
-        if ABBREVIATED.search(held):
+        if ABBREVIATED.search(held, max(0, len(held) - LONGEST_ABBREVIATION)):
             continue
         if tidy := _tidy(held):
             yield tidy
@@ -124,6 +127,7 @@ def _without_decoration(match: re.Match[str]) -> str:
 
 def _tidy(sentence: str) -> str:
     sentence = " ".join(sentence.split()).strip(" -–—·")
-    sentence = re.sub(r"\s+([.,!?;:])", r"\1", sentence)
-    sentence = re.sub(r"([.!?…])(?:\s*[.!])+$", r"\1", sentence)
+    sentence = SPACED_STOP.sub(r"\1", sentence)
+    body = sentence.rstrip(".!")
+    sentence = body if body.endswith(("?", "…")) else sentence[: len(body) + 1]
     return sentence[:LONGEST_SENTENCE] if any(letter.isalnum() for letter in sentence) else ""

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from memory.consolidation.endings import ENOUGH, names, naming
 from memory.consolidation.findings import ExtractedFact, Retraction
+from memory.consolidation.sentences import LONGEST_SENTENCE
 from memory.language import cue_phrases, first_person
 from memory.language.words import SMALL_ANYWHERE, speaker, stems
 
@@ -194,13 +195,14 @@ def _noted(new: New, facts: Facts) -> New:
 
 def key_of(text: str) -> Key:
     """The words of a fact that count, and whether it denies. How a name is told does not count."""
+    text = text[:LONGEST_SENTENCE]
     words = frozenset(stems(cue_phrases.HAN_NAMING.sub("", text)))
     return words - cue_phrases.NAMING or words, bool(cue_phrases.NEGATED.search(text.replace("’", "'")))
 
 
 def slot_of(text: str) -> str:
     """What a person has one of, if the text tells it: "home", "favourite colour". With whom a transcript names."""
-    name, body = speaker(text)
+    name, body = speaker(text[:LONGEST_SENTENCE])
     body = body.replace("’", "'")
     for slot, pattern in cue_phrases.SLOTS.items():
         if match := pattern.search(body):

@@ -10,13 +10,15 @@ more, but no year – is enough by itself. Whoever only shares the topic holds l
 import math
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from conversations.runtime.word_tables import read_tables
 from memory.forgetting.normalization import folded, sentences, texts_in
-from memory.language.words import UNSPACED, WORD, asks, every_stem, stems
+from memory.language.words import LONGEST_WORD, UNSPACED, WORD, asks, bare, every_stem, stems
 
 SHARE, SHARE_OF_QUESTION = 0.6, 0.8
 NAME, NUMBER, CODE = 2.0, 1.5, 3.0
@@ -46,7 +48,6 @@ NAMING, BEING, ARTICLES, OWNING, CALENDAR = (
 )
 
 UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
-EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,10 +198,10 @@ def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[TargetSen
 
 def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> TargetSentence:
     written_words = WORD.findall(unicodedata.normalize("NFKC", sentence))
-    written = [part for word in written_words for part in UNSPACED.split(word) if part]
+    written = WrittenWords(part for word in written_words for part in UNSPACED.split(word) if part)
     words = []
     for stem in dict.fromkeys(stems(sentence)):
-        same = [place for place, word in enumerate(written) if _is_of(word, stem)]
+        same = written.of_stem(stem)
         words.append(_word(stem, written, same, counts.get(stem, 0), turns))
     return replace(quote_of(sentence), words=tuple(words))
 
@@ -208,14 +209,14 @@ def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> TargetSente
 def quote_of(sentence: str) -> TargetSentence:
     """A sentence that is met in its own wording only. It must say something."""
     longest = max(WORD.findall(sentence), key=len, default="")
-    return TargetSentence(wording=EDGES.sub("", folded(sentence)), longest=longest)
+    return TargetSentence(wording=bare(folded(sentence)), longest=longest)
 
 
 def says_something(sentence: str) -> bool:
-    return bool(EDGES.sub("", folded(sentence)))
+    return bool(bare(folded(sentence)))
 
 
-def _word(stem: str, written: Sequence[str], places: Sequence[int], count: int, turns: int) -> Word:
+def _word(stem: str, written: "WrittenWords", places: Sequence[int], count: int, turns: int) -> Word:
     same = [written[place] for place in places]
     is_number = bool(DIGIT.search(stem))
     is_code = is_number and len(stem) >= BEGINNING and not YEAR.fullmatch(stem)
@@ -244,10 +245,6 @@ def _rarest(fact: TargetSentence, heaviest: Sequence[Word]) -> str:
 
 def _beginning(form: str) -> str:
     return form[: max(BEGINNING, len(form) - ENDING)]
-
-
-def _is_of(word: str, stem: str) -> bool:
-    return folded(word).startswith(stem[: max(2, len(stem) - 1)]) and len(word) - len(stem) <= 6
 
 
 def _cases(start: str) -> set[str]:
@@ -279,7 +276,7 @@ def _is_capital(written: Sequence[str], place: int) -> bool:
     return word[:1].isupper() and (place > 0 or word[1:] != word[1:].lower())
 
 
-def _singled_out(written: Sequence[str], place: int, *, is_rare: bool) -> bool:
+def _singled_out(written: "WrittenWords", place: int, *, is_rare: bool) -> bool:
     """Whether a word of a fact gives it away alone, as an answer does to whoever was told the fact before.
 
     So do a name, a code, a number of three digits that is no year, and what is rare with the person and stands in what the
@@ -292,13 +289,35 @@ def _singled_out(written: Sequence[str], place: int, *, is_rare: bool) -> bool:
         return False
     if before in NAMING:
         return True
-    if _is_capital(written, place) and not " ".join(written).isupper():
+    if _is_capital(written, place) and not written.is_upper:
         return before not in OWNING and not (place == 1 and before in ARTICLES)
-    return is_rare and place > _frame(written)
+    return is_rare and place > written.frame
 
 
-def _frame(written: Sequence[str]) -> int:
-    """The place of the last word of what a sentence says something of: "my boat is called …"."""
-    places = [place for place, word in enumerate(written) if word.casefold() in BEING]
-    named = [place for place, word in enumerate(written) if word.casefold() in NAMING]
-    return max([*places[:1], *named[:1]], default=-1)
+class WrittenWords(tuple[str, ...]):
+    """The words of a sentence as they are written, with what is asked for each of them and is known once for all."""
+
+    @cached_property
+    def is_upper(self) -> bool:
+        return " ".join(self).isupper()
+
+    @cached_property
+    def frame(self) -> int:
+        """The place of the last word of what a sentence says something of: "my boat is called …"."""
+        places = [place for place, word in enumerate(self) if word.casefold() in BEING]
+        named = [place for place, word in enumerate(self) if word.casefold() in NAMING]
+        return max([*places[:1], *named[:1]], default=-1)
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[int]]:
+        places = defaultdict(list)
+        for place, word in enumerate(self):
+            form = folded(word)
+            for length in range(1, min(len(form), LONGEST_WORD) + 1):
+                places[form[:length]].append(place)
+        return places
+
+    def of_stem(self, stem: str) -> list[int]:
+        """The places of words that may be forms of it: they begin as it does, and are not much longer."""
+        places = self._by_beginning.get(stem[: max(2, len(stem) - 1)], ())
+        return [place for place in places if len(self[place]) - len(stem) <= 6]

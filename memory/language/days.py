@@ -133,16 +133,18 @@ def spans(text: str, today: date) -> list[Span]:
         return []
     named: list[Span] = []
     for _, kind, pattern in PATTERNS:
-        for match in pattern.finditer(left) if kind in tried else ():
+        if kind not in tried:
+            continue
+        for match in pattern.finditer(left):
             named += _read(match, kind.language, today, text[match.start() : match.end()])
-            left = f"{left[: match.start()]}{BLANK * len(match[0])}{left[match.end() :]}"
             if len(named) >= MOST_SPANS:
                 return named[:MOST_SPANS]
+        left = pattern.sub(lambda match: BLANK * len(match[0]), left)
     return named
 
 
 def _tried(text: str) -> set[Kind]:
-    words = _words(text)
+    words = frozenset(_words(text))
     tried = {kind for word in words if word in HINTS and _is_sure(word, words) for kind in HINTS[word]}
     if MAY_BE_YEAR.search(text):
         tried.add(YEARS)
@@ -151,7 +153,7 @@ def _tried(text: str) -> set[Kind]:
     return tried
 
 
-def _is_sure(word: str, words: list[str]) -> bool:
+def _is_sure(word: str, words: frozenset[str]) -> bool:
     unsure = UNSURE.get(word)
     return not unsure or not (unsure.beside.isdisjoint(words) or not unsure.without.isdisjoint(words))
 

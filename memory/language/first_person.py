@@ -13,7 +13,7 @@ from memory.language.words import small_word_counts
 TABLES = read_tables(__file__)
 NOTHING = "(?!)"
 LEAD = "{LEAD}"
-BAR_OR_GROUP = re.compile(r"\\.|\[(?:\\.|[^\]])*\]|[(|)]")
+BAR_OR_GROUP = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\Z)|[(|)]")
 LATIN_NAMES = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 AND = "and|so|but|und|also|aber|et|donc|mais|y|pero|и|а|но"
 
@@ -85,7 +85,7 @@ def _language(table: dict[str, Any]) -> FirstPerson:
 
     return FirstPerson(
         who=cue("who"),
-        asks=pattern_for_later(rf"\W*(?:(?:{AND})\s+)?(?:{table.get('asks', NOTHING)})", parts),
+        asks=pattern_for_later(rf"(?<!\W)\W*(?:(?:{AND})\s+)?(?:{table.get('asks', NOTHING)})", parts),
         asks_inside=pattern_for_later(rf"(?<=\w)\s(?=(?:{table.get('asks_inside', NOTHING)}))", parts),
         asks_anywhere=cue("asks_anywhere"),
         passing=cue("passing"),

@@ -9,7 +9,7 @@ MOST, LEAST = 360, 140
 TAIL = 60
 """Characters below which the end of a text belongs to the passage before it."""
 
-BREAK = re.compile(r"(?<=[.!?…])[\"'”’»)\]*_]*\s+|(?<=[。！？])[」』”’]*|\s*\n\s*")
+BREAK = re.compile(r"(?<=[.!?…])[\"'”’»)\]*_]*\s+|(?<=[。！？])[」』”’]*|(?<!\s)\s*\n\s*")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -39,7 +39,8 @@ ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрст
 """Letters of stems, which have no marks."""
 REPEATED = re.compile(r"(.)\1{2,}")
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): ")
-QUESTION_END = re.compile(r"[?？؟][\W_]*$")
+QUESTION_END = re.compile(r"[?？؟](?:[^\w?？؟]|_)*$")
+BARE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 
 TABLES = read_tables(__file__)
 SMALL: dict[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in TABLES["small"].items()}
@@ -179,6 +180,12 @@ def speaker(text: str) -> tuple[str, str]:
         return "", text
     named = stems(match[1].split()[0])
     return (named[0], text[match.end() :]) if named else ("", text)
+
+
+def bare(text: str) -> str:
+    """From its first letter or digit to the last."""
+    match = BARE.search(text)
+    return match[0] if match else ""
 
 
 def asks(text: str) -> bool:

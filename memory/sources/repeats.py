@@ -94,4 +94,4 @@ def _words(text: str) -> Words:
 
 
 def _tone(text: str) -> tuple[bool, bool]:
-    return bool(NEGATED.search(text.replace("’", "'"))), asks(text)
+    return bool(NEGATED.search(text[:LONGEST].replace("’", "'"))), asks(text)

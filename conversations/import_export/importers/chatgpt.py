@@ -21,7 +21,7 @@ from conversations.import_export.importers.parts import (
     unknown,
 )
 
-CITATION = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue2ff]|【\\d[^】]*†[^】]*】")
+CITATION = re.compile("\ue200[^\ue200\ue201]*+\ue201|[\ue200-\ue2ff]|【\\d[^【】†]*+†[^【】]*+】")
 """Marks that only their page could resolve."""
 UNSAID = {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content"}
 ASSET = re.compile(r"(?:[\w-]+://)?(file[-_][A-Za-z0-9]+)")

@@ -1,12 +1,13 @@
 """Passages of texts: literal, in order, cut where something ends, all of the text."""
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory.language.passages import MOST, Passage, passages
+from memory.language.passages import BREAK, MOST, Passage, passages
 
 SENTENCES = st.lists(
     st.sampled_from(
@@ -56,3 +57,16 @@ def test_what_has_no_end_is_cut_between_words() -> None:
     text = "word " * 400
     assert all(text[part.start : part.end].split(" ")[0] == "word" for part in passages(text))
     assert max(part.end - part.start for part in passages("字" * 2_000)) <= MOST
+
+
+BREAK_OF_STORED_PASSAGES = re.compile(r"(?<=[.!?…])[\"'”’»)\]*_]*\s+|(?<=[。！？])[」』”’]*|\s*\n\s*")
+"""By which passages were cut that the index of older installations has the places of. Its time grows with the square."""
+
+
+@given(st.builds("".join, st.lists(st.sampled_from([*' \n\t.!?…。"»)*_a1\u3000', "\n\n", " a. "]), max_size=40)))
+def test_passages_are_cut_where_those_in_the_index_were(text: str) -> None:
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    cuts, stored = (
+        [match.span() for match in each.finditer(text, begin, end)] for each in (BREAK, BREAK_OF_STORED_PASSAGES)
+    )
+    assert cuts == stored

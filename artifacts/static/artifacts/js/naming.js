@@ -51,7 +51,7 @@ function readable(name) {
 /** What a tool is doing now. */
 export function doing(name, title, text) {
   const words = text || DOING[name] || `Using “${readable(name)}”`;
-  return `${words.replace(/\s*…$/, "")}${title ? ` “${title}”` : ""} …`;
+  return `${words.replace(/…$/, "").trimEnd()}${title ? ` “${title}”` : ""} …`;
 }
 
 /** What became of a call in a stored turn. @param {Row} use a tool_use block @param {Row} [result] its tool_result */

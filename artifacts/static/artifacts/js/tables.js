@@ -4,7 +4,9 @@ const DELIMITERS = [",", ";", "\t"];
 
 /** @returns {boolean} whether the text is a Markdown table rather than CSV */
 export function isMarkdown(text) {
-  return /^\s*\|?.*\|.*\n\s*\|?\s*:?-{2,}/.test(text);
+  const table = text.trimStart();
+  const end = table.indexOf("\n") + 1;
+  return table.slice(0, end).includes("|") && /^(?:\s*\|)?\s*:?--/.test(table.slice(end));
 }
 
 /** @returns {string[][]} rows of cells, by RFC 4180, with the delimiter that its first line uses most */

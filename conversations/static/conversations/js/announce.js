@@ -2,14 +2,15 @@
 
 import { h } from "./dom.js";
 
-const SENTENCE = /[^.!?。！？\n]+(?:[.!?]+(?=\s)|[。！？]+|\n+)/gu;
+/** With its end, which is empty where it goes on. */
+const SENTENCE = /[^.!?。！？\n]+([.!?]+(?=\s)|[。！？]+|\n+|)/gu;
 const KEPT = 12;
 
 /** Markdown's signs say nothing aloud; code is named, not spelled. */
 export function spoken(text) {
   return text
     .replace(/```[\s\S]*?(?:```|$)/g, " Code block. ")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/!?\[([^[\]]*)\]\([^)[]*\)/g, "$1")
     .replace(/[*_`#>|]+/g, "")
     .replace(/\s+/g, " ")
     .trim();
@@ -42,9 +43,9 @@ export class Announcer {
     if (text.length < this.#done) this.#done = 0;
     if ((text.split("```").length - 1) % 2 === 1) return; // within a code block
     const rest = text.slice(this.#done);
-    const sentences = rest.match(SENTENCE);
-    if (!sentences) return;
-    const length = rest.lastIndexOf(sentences.at(-1)) + sentences.at(-1).length;
+    const sentence = [...rest.matchAll(SENTENCE)].findLast((match) => match[1]);
+    if (!sentence) return;
+    const length = sentence.index + sentence[0].length;
     this.#done += length;
     this.say(spoken(rest.slice(0, length)));
   }
