@@ -54,7 +54,9 @@ BOUNDED = {f"memory.language.{name}": LONGEST_SENTENCE for name in ("cue_phrases
 """Modules whose patterns are tried on sentences, which are cut to so many characters (``LONGEST_SENTENCE``)."""
 MADE_OF_PARTS = frozenset([
     "artifacts/exporting/pdf", "artifacts/web/sanitizer", "conversations/context/citations",
-    "conversations/files/kinds", "conversations/providers/dialects", "conversations/providers/image_tokens",
+    "conversations/files/kinds", "conversations/files/html_tokens",
+    "conversations/upkeep/partitions", "conversations/providers/file_frames", "conversations/providers/markers",
+    "conversations/providers/masking", "conversations/providers/dialects", "conversations/providers/image_tokens",
     "conversations/providers/offline_artifacts", "conversations/runtime/request_ids",
     "conversations/runtime/word_tables", "memory/language/date_words", "memory/language/words",
 ])  # fmt: skip

@@ -85,6 +85,7 @@ def _kinds(kind: type[BaseException]) -> Iterator[type[BaseException]]:
 
 
 KNOWN: Mapping[str, Callable[[str], bool]] = {
+    "code.function.name": str.isprintable,  # functions of our code, as many as there are and no more
     "gen_ai.operation.name": {"chat", "invoke_agent", "execute_tool"}.__contains__,
     "gen_ai.provider.name": _is_provider,
     "gen_ai.request.model": _is_model,
