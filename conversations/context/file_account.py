@@ -2,10 +2,11 @@
 
 ``turns`` are the excerpts of the turns that were sent, by position: file, parts, whether outlined, tokens of the model.
 ``read`` are the parts that the reply has read since by a tool. ``tokens`` is what they take in all. ``left_out`` are the other
-parts, by file and reason. Each part of each file stands in one of these, once.
+parts, by file and reason. Each part of each file stands in one of these, once. ``unseen`` are those of the first two whose
+pictures the model can't see: parts that are nothing else, and parts that say something besides.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 from conversations.context.citations import Citation
@@ -27,6 +28,7 @@ from conversations.context.windowing import Turn
 type GivenRow = tuple[str, str, bool, int]
 type ReadRow = tuple[str, str, int]
 type LeftOutRow = tuple[str, str, str]
+type UnseenRow = tuple[str, str, str]
 
 
 class PackedFiles(TypedDict):
@@ -38,6 +40,7 @@ class PackedFiles(TypedDict):
     turns: dict[str, list[GivenRow]]
     read: NotRequired[list[ReadRow]]
     left_out: list[LeftOutRow]
+    unseen: NotRequired[list[UnseenRow]]
 
 
 def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles, factor: Factor) -> PackedFiles | None:
@@ -58,6 +61,7 @@ def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles,
         },
         read=[(excerpt.file.id, write_ranges(excerpt.numbers), factor.of_estimate(excerpt.tokens)) for excerpt in read],
         left_out=[row for file in files.outlines.values() for row in _left_out(file, given, files.scores, least)],
+        unseen=[] if files.form.pictures else [*_unseen(files.outlines.values(), given)],
     )
 
 
@@ -76,6 +80,14 @@ def _left_out(
             reason = Reason.OVER_BUDGET if scores.get(key, 0.0) > least else Reason.UNRELATED
             numbers.setdefault(reason, []).append(part.number)
     return [(file.id, write_ranges(parts), reason.value) for reason, parts in numbers.items()]
+
+
+def _unseen(files: Iterable[FileOutline], given: Collection[PartKey]) -> Iterable[UnseenRow]:
+    for file in files:
+        parts = [part for part in file.parts if part.has_picture and (file.id, part.number) in given]
+        alone, beside = ([part.number for part in parts if part.has_text is says] for says in (False, True))
+        if parts:
+            yield file.id, write_ranges(alone), write_ranges(beside)
 
 
 def standing_in(packed: PackedFiles | None, files: Mapping[str, FileOutline]) -> dict[int, list[FileExcerpt]]:
@@ -112,7 +124,13 @@ def _read(packed: PackedFiles) -> dict[str, list[int]]:
 
 
 def given_parts(packed: PackedFiles | None) -> set[PartKey]:
-    """What stood in the turns that were sent, and what the reply had read since."""
+    """What the model could read or see: in the turns that were sent, and what the reply had read since."""
+    rows = packed.get("unseen", ()) if packed else ()
+    return sent_parts(packed) - {(id, number) for id, alone, _ in rows for number in read_ranges(alone)}
+
+
+def sent_parts(packed: PackedFiles | None) -> set[PartKey]:
+    """The same with the pictures that the model can't see, and in whose place words stand."""
     if packed is None:
         return set()
     rows = [*(row for rows in packed["turns"].values() for row in rows), *packed.get("read", ())]
@@ -140,6 +158,7 @@ def answer(
             "given": [],
             "read": [],
             "left_out": [],
+            "without_pictures": "",
             "cited": [],
         }
         return files.setdefault(id, empty)
@@ -153,9 +172,19 @@ def answer(
         of(id)["read"].append({"parts": ranges, "tokens": tokens})
     for id, ranges, reason in packed["left_out"]:
         of(id)["left_out"].append({"parts": ranges, "reason": reason})
+    for id, alone, beside in packed.get("unseen", ()):
+        of(id)["without_pictures"] = beside
+        if alone:
+            _take_out(of(id), {*read_ranges(alone)})
+            of(id)["left_out"].append({"parts": alone, "reason": Reason.UNSEEN.value})
     for file in files.values():
         _complete(file, citations)
     return list(files.values())
+
+
+def _take_out(file: FileInRequestAnswer, numbers: Collection[int]) -> None:
+    for row in (*file["given"], *file["read"]):
+        row["parts"] = write_ranges([number for number in read_ranges(row["parts"]) if number not in numbers])
 
 
 def _complete(file: FileInRequestAnswer, citations: Sequence[Citation]) -> None:

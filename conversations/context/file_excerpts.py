@@ -57,12 +57,15 @@ class FileForm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PartOutline:
-    """A part as far as it can be chosen without its text. ``tokens`` are estimated ones, its picture's among them."""
+    """A part as far as it can be chosen without its text. ``tokens`` are estimated ones, its picture's among them. Where it
+    ``has_picture`` it may say nothing besides (``has_text``)."""
 
     number: int
     label: str
     heading: str = ""
     tokens: int
+    has_picture: bool = False
+    has_text: bool = True
 
     @property
     def sent_tokens(self) -> int:

@@ -173,6 +173,8 @@ def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
                 label=label,
                 heading=heading,
                 tokens=tokens + pictures.tokens(width, height),
+                has_picture=bool(width),
+                has_text=bool(tokens),
             )
             for number, label, heading, tokens, width, height, _ in row.parts
         ],

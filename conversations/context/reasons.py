@@ -20,6 +20,9 @@ class Reason(models.TextChoices):
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     UNRELATED = "unrelated", "Does not bear on a message that it could have been given with"
+    READ = "read", "Read by the model, with a tool"
+    UNSEEN = "unseen", "A picture, and the model takes none"
+    UNREAD = "unread", "A file of which nothing could be read by then"
     LISTED = "listed", "Exists beside the thread"
     OUTSIDE_PART = "outside_part", "Not of the part of the conversation that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
@@ -78,6 +81,9 @@ RULES: dict[Reason, str] = {
     Reason.UNRELATED: (  # K
         "Of a file that is too large to go in whole, a message brings the parts that bear on it."
     ),
+    Reason.READ: "What the reply reads of a file stands in the result of its call.",  # K
+    Reason.UNSEEN: "A model that takes no pictures is told in their place how large they are.",  # K
+    Reason.UNREAD: "A file that can't be read, or not yet, is named in the turn that brought it, with the reason.",  # K
     Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
     Reason.OUTSIDE_PART: "A conversation is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
@@ -102,6 +108,9 @@ PERSONAL: dict[Reason, str] = {
     Reason.REMEMBERED: "remembered about you",
     Reason.RECALLED: "recalled for this message",
     Reason.UNRELATED: "does not bear on what you asked",
+    Reason.READ: "read by the model, with a tool",
+    Reason.UNSEEN: "a picture, which this model can’t see",
+    Reason.UNREAD: "nothing of it could be read by then",
     Reason.LISTED: "named, because it stands beside this conversation",
     Reason.OUTSIDE_PART: "not of the part that was read",
     Reason.EXPIRED: "no longer true",
@@ -110,10 +119,21 @@ PERSONAL_OF_KIND: dict[str, dict[Reason, str]] = {
     "memory": {Reason.OVER_BUDGET: "no room left for it"},
     "topic": {Reason.OVER_BUDGET: "no room left for it", Reason.REMEMBERED: "still open"},
     "artifact": {Reason.OVER_BUDGET: "no room left for it"},
-    "file": {Reason.OVER_BUDGET: "no room was left for it"},
+    "message_elsewhere": {Reason.OVER_BUDGET: "no room was left beside your message"},
+    "part": {
+        Reason.NEWEST: "given with your message",
+        Reason.RECENT: "given with an earlier turn",
+        Reason.OVER_BUDGET: "no room was left for it",
+    },
+    "picture": {Reason.UNSEEN: "this model can’t see pictures"},
     "summary": {
         Reason.OVER_BUDGET: "no room left for it",
         Reason.REMEMBERED: "what was said before, in short",
     },
 }
-"""Where the same reason says something else than of a turn."""
+"""Where the same reason says something else than of a turn of the thread."""
+
+
+def personal_words(reason: Reason, kind: str) -> str:
+    """Why an item of this kind is in a context or not, for the person."""
+    return PERSONAL_OF_KIND.get(kind, {}).get(reason) or PERSONAL[reason]

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple, cast
 
 from django.db.models import Q
 
-from conversations.context import file_account, snapshots
+from conversations.context import fates, file_account, snapshots
 from conversations.context.built_context import Context
 from conversations.context.citations import Citation
 from conversations.context.contextualised_query import QUERY
-from conversations.context.file_excerpts import text_in
+from conversations.context.file_excerpts import PartKey, text_in
 from conversations.context.fitting import SAID, TOOLS
 from conversations.context.model_switch import switch_before
+from conversations.context.part_words import PartName
 from conversations.context.quoted_turns import quoted_turns
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
@@ -21,6 +22,8 @@ from conversations.context.snapshot_shapes import (
     BudgetOriginAnswer,
     CacheAnswer,
     DuplicatesAnswer,
+    FateAnswer,
+    FileInRequestAnswer,
     ItemAnswer,
     SectionAnswer,
     SnapshotAnswer,
@@ -32,7 +35,7 @@ from conversations.context.snapshots import Material, NotRebuildable, runs_of
 from conversations.context.token_estimate import text_of
 from conversations.context.usage import usage_answer
 from conversations.context.windowing import Turn, TurnRun
-from conversations.models import ContextSnapshot, File, Message
+from conversations.models import ContextSnapshot, File, FilePart, Message
 from conversations.providers.base import Payload
 from conversations.providers.errors import words_instead
 from conversations.runtime import db
@@ -43,6 +46,9 @@ NEAR = 20
 """How many of the turns that were left out are named one by one, next to those that were included."""
 
 SQL = read_statements(__file__)
+
+GROWN_OLD = (Reason.OVER_BUDGET, Reason.TURN_LIMIT)
+"""Why turns are before the window."""
 
 NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "files", "tokens", "total"), 0)
 
@@ -121,6 +127,14 @@ def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
 def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTurn | Message]) -> SnapshotAnswer:
     """The body but for the exact request, and without what another model before changed. ``near``: the turns at
     ``near_places``, oldest first."""
+    items = [
+        *_turn_items(snapshot, material, list(near)),
+        *(cast("ItemAnswer", item) for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
+    ]
+    there = _files_there(snapshot)
+    names = {id: name for id, (name, _) in there.items()}
+    files = file_account.answer(snapshot.files, names, citations_of(snapshot))
+    kinds = {id: kind for id, (_, kind) in there.items()}
     return {
         "id": str(snapshot.id),
         "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
@@ -149,15 +163,13 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
         "hard_cap": snapshot.hard_cap,
         "budget_origin": _origin(snapshot),
         "sections": list(_sections(snapshot, material)),
-        "items": [
-            *_turn_items(snapshot, material, list(near)),
-            *(
-                cast("ItemAnswer", item)
-                for item in snapshots.items_of(snapshot, material)
-                if not _is_here(item, snapshot)
-            ),
+        "items": items,
+        "window_begins": _window_begins(snapshot, material),
+        "fates": [
+            *fates.item_fates(items, thread=str(snapshot.thread_id) if snapshot.thread_id else None),
+            *_file_fates(snapshot, files, kinds),
         ],
-        "files": file_account.answer(snapshot.files, file_names(snapshot), citations_of(snapshot)),
+        "files": files,
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
@@ -176,13 +188,47 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
     }
 
 
-def file_names(snapshot: ContextSnapshot) -> dict[str, str]:
-    """Of the files that there still are, by id."""
+def _files_there(snapshot: ContextSnapshot) -> dict[str, tuple[str, str]]:
+    """Name and kind of the files that there still are, by id."""
     packed = snapshot.files
     if packed is None:
         return {}
     named = File.objects.filter(user=snapshot.user_id, id__in=file_account.all_files(packed))
-    return {str(id): name for id, name in named.values_list("id", "name")}
+    return {str(id): (name, kind) for id, name, kind in named.values_list("id", "name", "kind")}
+
+
+def _file_fates(
+    snapshot: ContextSnapshot, files: Sequence[FileInRequestAnswer], kinds: Mapping[str, str]
+) -> list[FateAnswer]:
+    if not files:
+        return []
+    groups = fates.part_groups(files, newest=_newest_position(snapshot))
+    return fates.file_fates(groups, kinds, _part_names(snapshot.user_id, fates.wanted_names(groups, kinds)))
+
+
+def _part_names(user_id: int, wanted: Mapping[str, Sequence[int]]) -> dict[PartKey, PartName]:
+    if not wanted:
+        return {}
+    parts = Q(pk__in=())
+    for id, numbers in wanted.items():
+        parts |= Q(file=id, number__in=numbers)
+    rows = FilePart.objects.filter(parts, user=user_id).values_list("file_id", "number", "page", "label")
+    return {(str(id), number): PartName(page, label) for id, number, page, label in rows}
+
+
+def _newest_position(snapshot: ContextSnapshot) -> int | None:
+    """Of the message that was answered; ``None`` of a preset's request, which has none in the thread."""
+    silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
+    return None if silent or snapshot.quotes_turns else runs_of(snapshot)[-1].last
+
+
+def _window_begins(snapshot: ContextSnapshot, material: Material) -> str | None:
+    """The first turn that was sent, where older ones of the thread had no place in the window."""
+    runs = runs_of(snapshot)
+    if not any(run.reason in GROWN_OLD for run in runs):
+        return None
+    first = next((run.first for run in runs if run.included), None)
+    return next((str(turn.id) for turn in material.turns if turn.position == first and turn.id), None)
 
 
 def citations_of(snapshot: ContextSnapshot) -> list[Citation]:
@@ -221,7 +267,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[Section
         yield section("message", beside, beside_tokens, *made_of)
         return
     silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
-    newest = None if silent else runs_of(snapshot)[-1].last
+    newest = _newest_position(snapshot)
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
     places = [part for part in material.forgotten if isinstance(part, int) and part != newest]

@@ -39,6 +39,12 @@ def item_kinds() -> tuple[str, ...]:
     return tuple(dict.fromkeys(["message", "range", *(kind.code for source in all_sources() for kind in source.kinds)]))
 
 
+def fate_kinds() -> tuple[str, ...]:
+    """Kinds of items, turns of other threads apart, and what there is of files."""
+    kinds = [kind for kind in item_kinds() if kind != "range"]
+    return (*kinds, "message_elsewhere", "file", "part", "picture")
+
+
 class PassageAnswer(TypedDict):
     """A part of a long turn, with a fate of its own."""
 
@@ -124,7 +130,22 @@ class FileInRequestAnswer(TypedDict):
     given: Annotated[list[FileGivenAnswer], "By the turns that they stood in."]
     read: Annotated[list[FileReadAnswer], "What the reply had read of it before this request, with a tool."]
     left_out: Annotated[list[FileLeftOutAnswer], "By reason."]
+    without_pictures: Annotated[str, "Numbers of the parts that were given or read without their pictures."]
     cited: Annotated[list[FileCitedAnswer], "Where the text of the reply cites it, once that has ended."]
+
+
+class FateAnswer(TypedDict):
+    """How many items of a kind share a fate, or which parts of a file."""
+
+    kind: Annotated[str, fate_kinds, "What they are: `message` is a turn of the thread."]
+    source: Annotated[str, "The source that they come from; empty: turns and files of the thread."]
+    included: Annotated[bool, "Whether the model was given them."]
+    reason: Annotated[str, Reason, "Why."]
+    count: Annotated[int, "How many."]
+    file: Annotated[Id | None, "Of parts and pictures: whose."]
+    parts: Annotated[str, "Of parts and pictures: numbers of the parts, such as `1-3, 7`; else empty."]
+    what: Annotated[str, "The same in words, such as `2 turns` or `lease.pdf, pages 3–16`."]
+    why: Annotated[str, "The reason in words."]
 
 
 class RewritingAnswer(TypedDict):
@@ -269,6 +290,10 @@ class SnapshotAnswer(TypedDict):
     budget_origin: Annotated[BudgetOriginAnswer | None, "Null of what was recorded before there was this."]
     sections: Annotated[list[SectionAnswer], "Its parts, in the order sent."]
     items: Annotated[list[ItemAnswer], "Each turn, memory, topic and summary exactly once."]
+    window_begins: Annotated[
+        Id | None, "The first turn of the thread that it was given, where older ones no longer fit; else null."
+    ]
+    fates: Annotated[list[FateAnswer], "Items and files counted by their fate: what the book shows."]
     files: Annotated[list[FileInRequestAnswer], "What it was given of the thread's files."]
     rewriting: Annotated[RewritingAnswer, "What became of the message's contextualised query."]
     against_duplicates: Annotated[DuplicatesAnswer, "What kept artifacts from being made twice."]

@@ -131,6 +131,20 @@ class Trace:
         return next(stretches, None)
 
     @property
+    def gone(self) -> Stretch | None:
+        """The newest requests that left it out since it last stood in its place; ``None`` where none did."""
+        for stretch in self.concerned[::-1]:
+            if not stretch.is_held:
+                return stretch
+            if stretch.reason is not Reason.RECALLED:
+                return None
+        return None
+
+    @property
+    def last_recalled(self) -> Stretch | None:
+        return next((stretch for stretch in self.concerned[::-1] if stretch.reason is Reason.RECALLED), None)
+
+    @property
     def returns(self) -> list[Return]:
         returns: list[Return] = []
         gone: Reason | None = None

@@ -1,31 +1,21 @@
 """Which parts of a file each reply was given, as it was recorded before the model was called."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from django.db.models import Prefetch
 
 from conversations.context.file_account import answer, given_parts
 from conversations.context.file_excerpts import write_ranges
+from conversations.context.part_words import PartName, part_words
 from conversations.context.snapshot_shapes import FileLeftOutAnswer
 from conversations.files import store
-from conversations.files.kinds import Kind
 from conversations.models import ContextSnapshot, File, Message
 from conversations.runtime.text import one_line, shortened
 
 MOST = 200
 """Of the newest replies."""
 QUESTION_CHARACTERS = 100
-LABELS = 3
-"""Of parts that are named; of more it is said how many there are."""
-NOUNS = {Kind.PDF: "page", Kind.SLIDES: "slide"}
-
-
-class PartName(NamedTuple):
-    number: int
-    page: int | None
-    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +47,8 @@ def in_replies(file: File) -> list[FileInReply]:
         files__isnull=False,
     )
     requests = {request.reply_id: request for request in recorded.only("id", "reply_id", "files").order_by("round")}
-    names = [PartName(*row) for row in store.parts_of(file).values_list("number", "page", "label")] if requests else []
+    parts = store.parts_of(file).values_list("number", "page", "label") if requests else ()
+    names = {number: PartName(page, label) for number, page, label in parts}
     return [
         each
         for turn in turns
@@ -65,7 +56,7 @@ def in_replies(file: File) -> list[FileInReply]:
     ]
 
 
-def _in_reply(file: File, turn: Message, request: ContextSnapshot, names: Sequence[PartName]) -> FileInReply | None:
+def _in_reply(file: File, turn: Message, request: ContextSnapshot, names: Mapping[int, PartName]) -> FileInReply | None:
     """``None`` where the file was no part of the thread yet."""
     fate = next((each for each in answer(request.files, {}) if each["id"] == str(file.id)), None)
     if fate is None:
@@ -76,22 +67,9 @@ def _in_reply(file: File, turn: Message, request: ContextSnapshot, names: Sequen
         question=_question(turn),
         request=request,
         given=write_ranges(numbers),
-        words=_words(file.kind, numbers, names),
+        words=(part_words(file.kind, numbers, names, parts=len(names)) or "all of it") if numbers else "",
         left_out=fate["left_out"],
     )
-
-
-def _words(kind: str, numbers: Sequence[int], names: Sequence[PartName]) -> str:
-    """Such as ``pages 3, 7–9``."""
-    named = [name for name in names if name.number in {*numbers}]
-    if len(named) == len(names):
-        return "all of it" if names else ""
-    if noun := NOUNS.get(Kind(kind)):
-        pages = sorted({name.page for name in named if name.page})
-        return f"{noun}{'s' if len(pages) > 1 else ''} {write_ranges(pages).replace('-', '–')}" if pages else ""
-    if len(named) > LABELS:
-        return f"{len(named):,} of {len(names):,} parts"
-    return ", ".join(name.label for name in named)
 
 
 def _question(turn: Message) -> str:

@@ -13,7 +13,7 @@ import django.db
 from conversations.accounts import allowances
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
-from conversations.context.file_account import given_parts
+from conversations.context.file_account import given_parts, sent_parts
 from conversations.context.file_reads import named_files
 from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.invariants import BrokenInvariant, check
@@ -460,7 +460,7 @@ class ReplyRun:
         inputs, parts = self.context.inputs, self.context.parts
         if inputs is None or not inputs.read_room:
             return NO_READABLE_FILES
-        given = frozenset(given_parts(self.context.files))
+        given = frozenset(sent_parts(self.context.files))
         return ReadableFiles(outlines=inputs.files.outlines, given=given, room=inputs.read_room - parts.read_tokens)
 
     def _outcome(self, finished: Finished) -> Outcome:

@@ -19,6 +19,7 @@ from config.demo import screenplay, support_case
 from config.management.commands.demo import MARK
 from conversations.context import snapshot_api, snapshots
 from conversations.models import ContentAccess, ContextSnapshot, Message, Reply, Thread
+from conversations.staff.trace.why_page import why_page
 from memory.models import DailySummary, Memory, Topic
 from tests.conversations.factories import make_thread, make_user
 
@@ -92,6 +93,19 @@ def the_promised_things_are_there() -> None:
     assert not is_given(support_case.FORGOTTEN, in_the_request_of=support_case.MISTAKEN)
     assert is_given(support_case.FORGOTTEN, in_the_request_of="I told you about Mila")
     assert ContentAccess.objects.filter(staff_name="support", user__username="marta").count() == 3
+    the_support_case_is_answered_by_its_headline()
+
+
+def the_support_case_is_answered_by_its_headline() -> None:
+    """Until when the turn was sent, by which rule it is not, and where it is now."""
+    garden = Thread.objects.get(title="The new garden").id
+    page = why_page(support_case.turn(garden, support_case.FORGOTTEN), shown=False)
+    assert re.fullmatch(
+        r"Turn \d+ was sent with \d+ requests, until [^.]+\. Since then it is left out: older than [^.]+\. "
+        r"It was recalled beside the message by \d+ requests?, the last of them request \d+[^.]*\. .+",
+        page.answer,
+    ), page.answer
+    assert page.code in ("over_budget", "turn_limit")
 
 
 def is_given(words: str, *, in_the_request_of: str) -> bool:

@@ -103,7 +103,7 @@ def make_snapshot(
     return ContextSnapshot.objects.get(pk=snapshot.pk)
 
 
-def make_context(reply: Reply, provider: Provider | None = None) -> Context:
+def make_context(reply: Reply, provider: Provider | None = None, **options: Any) -> Context:
     """What a provider is given for a reply, the offline responder if none is named; not recorded."""
     question = reply.user_message
     assert question
@@ -117,6 +117,7 @@ def make_context(reply: Reply, provider: Provider | None = None) -> Context:
             session=Session(started_at=question.created_at),
             at=question.created_at,
             begins_after=reply.thread.cleared_through,
+            **options,
         )
 
 

@@ -1,6 +1,5 @@
 """Memories, topics, summaries, artifacts and recalled turns that a request was told of or might have been, as of now."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ from django.db.models import UUIDField, Value
 from django.db.models.functions import Cast, Left
 
 from conversations.context.reasons import Reason
-from conversations.context.sources import all_sources, source_of
+from conversations.context.snapshot_shapes import FateAnswer
+from conversations.context.sources import Source, all_sources, source_of
 from conversations.models import Assistant, Message
 
 EXCERPT_CHARS = 300
-PLURALS = {"memory": "memories", "summary": "summaries"}
 NOWHERE = Cast(Value(None), UUIDField())
 
 
@@ -53,18 +52,13 @@ class CandidateRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """How many have the same fate, and what they are."""
+    """What has the same fate, such as ``3 memories``."""
 
-    count: int
     what: str
     included: bool
     code: str
     reason: str
     rule: str = ""
-
-    @property
-    def noun(self) -> str:
-        return self.what if self.count == 1 else PLURALS.get(self.what, f"{self.what}s")
 
 
 def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: bool) -> list[CandidateRow]:
@@ -80,7 +74,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             tokens=item["tokens"],
             code=item["reason"],
             reason=Reason(item["reason"]).item_label,
-            rule="" if item["included"] else rule(item, assistant),
+            rule="" if item["included"] else rule(Reason(item["reason"]), source_of(item), assistant),
             score=item.get("score"),
             replaced_by=item.get("replaced_by"),
             passages=[_passage_row(part, texts.get(item["id"], "")) for part in item.get("passages", ())],
@@ -102,22 +96,28 @@ def _passage_row(part: Mapping[str, Any], text: str) -> PassageRow:
     )
 
 
-def tallied(rows: Sequence[CandidateRow]) -> list[Tally]:
-    counts = Counter((row.what, row.included, row.code, row.reason, row.rule) for row in rows)
+def tallied(fates: Sequence[FateAnswer], assistant: Assistant) -> list[Tally]:
+    """What the sources hold; of turns in their place and of files the page tells elsewhere."""
+    sources = {source.name: source for source in all_sources()}
     return [
-        Tally(what=what, included=included, code=code, reason=reason, rule=rule, count=count)
-        for (what, included, code, reason, rule), count in counts.items()
+        Tally(
+            what=fate["what"],
+            included=fate["included"],
+            code=reason.value,
+            reason=reason.item_label,
+            rule="" if fate["included"] else rule(reason, sources.get(fate["source"]), assistant),
+        )
+        for fate in sorted(fates, key=lambda fate: not fate["included"])
+        if fate["source"]
+        for reason in [Reason(fate["reason"])]
     ]
 
 
-def rule(item: Mapping[str, Any], assistant: Assistant) -> str:
+def rule(reason: Reason, source: Source[Any] | None, assistant: Assistant) -> str:
     """What kept it out, with the numbers of the assistant as it is set today."""
-    if item["reason"] == Reason.EXPIRED:
+    if reason is Reason.EXPIRED:
         return "What was true for a while is not told after it."
-    if item["reason"] != Reason.OVER_BUDGET:
-        return Reason(item["reason"]).rule
-    source = source_of(item)
-    return source.rule(assistant) if source else Reason(item["reason"]).rule
+    return source.rule(assistant) if source and reason is Reason.OVER_BUDGET else reason.rule
 
 
 def _candidate_rows(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.reasons import Reason
+from conversations.context.fates import PICTURE, PartGroup, part_groups
+from conversations.context.file_excerpts import write_ranges
 from conversations.context.snapshot_shapes import FileInRequestAnswer
 
 
@@ -64,8 +65,9 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
                     for row in file["read"]
                 ),
                 *(
-                    FileFate(parts=row["parts"], fate="left out", reason=Reason(row["reason"]).item_label)
-                    for row in file["left_out"]
+                    FileFate(parts=write_ranges(group.numbers), fate="left out", reason=_why(group))
+                    for group in part_groups([file], newest=None)
+                    if not group.included
                 ),
             ],
             citations=[
@@ -77,3 +79,8 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
         )
         for file in files
     ]
+
+
+def _why(group: PartGroup) -> str:
+    label = group.reason.item_label
+    return f"their pictures: {label[0].lower()}{label[1:]}" if group.kind == PICTURE else label

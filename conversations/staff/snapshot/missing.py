@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conversations.context import rewriting
+from conversations.context.fates import TURN
 from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW
 from conversations.context.reasons import Reason
-from conversations.context.snapshots import left_out, marks_of
+from conversations.context.snapshots import marks_of
 from conversations.models import Assistant, ContextSnapshot
 from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
 
@@ -55,10 +56,12 @@ class WindowMarks:
         )
 
 
-def causes(snapshot: ContextSnapshot) -> list[Cause]:
+def causes(evidence: Evidence) -> list[Cause]:
+    missing = [fate for fate in evidence.body["fates"] if fate["kind"] == TURN and not fate["included"]]
     return [
-        Cause(code=code, reason=Reason(code).label, rule=rule(Reason(code), snapshot), count=count)
-        for code, count in left_out(snapshot).most_common()
+        Cause(code=reason.value, reason=reason.label, rule=rule(reason, evidence.snapshot), count=fate["count"])
+        for fate in sorted(missing, key=lambda fate: -fate["count"])
+        for reason in [Reason(fate["reason"])]
     ]
 
 

@@ -75,7 +75,9 @@ def why_page(message: Message, *, shown: bool) -> WhyPage:
     rows = rows_of(trace)
     stand_ins = stand_ins_of(message, shown=shown)
     concerned = trace.concerned
-    reason = concerned[-1].reason if concerned else None
+    newest = concerned[-1] if concerned else None
+    told = trace.gone if newest and newest.reason is Reason.RECALLED and trace.gone else newest
+    reason = told.reason if told else None
     excerpt = text_of(message) if shown else ""
     return WhyPage(
         answer=" ".join([answer(message.position, trace), covered(stand_ins)]),
@@ -103,42 +105,49 @@ def text_of(message: Message) -> str:
 
 
 def answer(position: int, trace: Trace) -> str:
-    """What became of the turn in its thread, in a sentence or two. Pure."""
+    """What became of the turn in its thread: until when it was sent, by which rule it is not, and who was reminded of it.
+    Pure."""
     turn, concerned = f"Turn {position:,}", trace.concerned
     if not concerned:
         return f"{turn} has not been in question yet: no request has been made since it was said."
-    newest, without = concerned[-1], trace.first_without
+    newest = concerned[-1]
     if not any(stretch.is_held for stretch in concerned):
         return f"{turn} was never sent, in {_requests(trace.left_out)} since it was said: {because(newest)}."
-    if newest.is_held and not trace.left_out:
+    if newest.is_held and newest.reason is not Reason.RECALLED:
+        if trace.left_out:
+            return f"{turn} {_sent_again(trace, newest)}, after {_requests(trace.left_out)} without it."
         beside = f"; of these {trace.recalled:,} recalled it beside the message" if trace.recalled else ""
         return f"{turn} was given to every request since it was said, {trace.sent + trace.recalled:,} so far{beside}."
-    if newest.is_held:
-        return f"{turn} {_held_again(trace, newest)}, after {_requests(trace.left_out)} without it."
-    last = trace.last_sent
-    if last is None:
-        return f"{turn} was never sent in its place, but {_recalled(trace)}. {_missing(newest, 'Now')}"
-    held = f"{turn} was sent with {_requests(trace.sent)}, until {display.moment(last.last.at)}."
-    came = f" It {_recalled(trace)}." if trace.recalled else ""
-    assert without
-    return f"{held}{came} {_missing(newest, 'Since then' if not trace.recalled else 'Now')}"
+    return " ".join([_sent_until(turn, trace), _left_out(trace), *_reminded(trace, newest)])
 
 
-def _held_again(trace: Trace, newest: Stretch) -> str:
-    if newest.reason is Reason.RECALLED:
-        return f"{_recalled(trace)}, the newest of them request {newest.last.number:,}"
+def _sent_again(trace: Trace, newest: Stretch) -> str:
     since = display.moment(newest.first.at)
     if not trace.returns:  # held for the first time
         return f"is sent since {since}"
     return f"is sent again since {since}: {CAME_BACK[trace.returns[-1].gone]}"
 
 
-def _recalled(trace: Trace) -> str:
-    return f"was recalled beside the message of {_requests(trace.recalled)}"
+def _sent_until(turn: str, trace: Trace) -> str:
+    last = trace.last_sent
+    if last is None:
+        return f"{turn} was never sent in its place."
+    return f"{turn} was sent with {_requests(trace.sent)}, until {display.moment(last.last.at)}."
 
 
-def _missing(newest: Stretch, since: str) -> str:
-    return f"{since} it is left out: {because(newest)}."
+def _left_out(trace: Trace) -> str:
+    since = "Since then it is" if trace.last_sent else "It is"
+    return f"{since} left out: {because(trace.gone)}." if trace.gone else f"{since} before the window."
+
+
+def _reminded(trace: Trace, newest: Stretch) -> Iterator[str]:
+    recalled = trace.last_recalled
+    if recalled:
+        last = "" if newest is recalled else ", and not by the newest"
+        yield (
+            f"It was recalled beside the message by {_requests(trace.recalled)}, the last of them request "
+            f"{recalled.last.number:,}{last}."
+        )
 
 
 def because(stretch: Stretch) -> str:

@@ -168,6 +168,14 @@ def check_body(body: dict[str, Any], context: Context) -> None:
         for position in range(item.get("first", item.get("position")), item.get("last", item.get("position")) + 1)
     ]
     assert listed == list(range(1, context.newest.position + 1)), "each position of the thread once"
+    in_thread = [item for item in items if in_place(item, body)]
+    turns = [fate for fate in body["fates"] if fate["kind"] == "message"]
+    assert sum(fate["count"] for fate in turns) == sum(item.get("count", 1) for item in in_thread)
+    sent_turns = [item for item in in_thread if item["included"] and "thread" not in item]
+    too_old = any(item["reason"] in (Reason.OVER_BUDGET, Reason.TURN_LIMIT) for item in in_thread)
+    assert body["window_begins"] == (sent_turns[0]["id"] if too_old else None), (
+        "only turns of the thread fall out of it"
+    )
     others = [(item["kind"], item["id"]) for item in items if not in_place(item, body)]
     assert len(set(others)) == len(others)
     told = {(item["kind"], item.get("id")) for item in items}

@@ -67,6 +67,12 @@ async def test_a_preview_of_a_new_thread_makes_none(user: User, api: Api, model:
     assert preview.body["digest"] == (await api.get(f"requests/{sent.body['request']}/")).body["digest"]
 
 
+def fate(reason: str, count: int, what: str, why: str) -> dict[str, Any]:
+    """Of turns of the thread that the model was given."""
+    nothing = {"source": "", "file": None, "parts": ""}
+    return {"kind": "message", "included": True, "reason": reason, "count": count, "what": what, "why": why, **nothing}
+
+
 async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: Api, model: ModelServer) -> None:
     model.claude.verbatim = True  # for its figures
     model.script(scripts.text("Hello"), scripts.text("It is noon"))
@@ -122,6 +128,11 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             )
         ],
         "items": [item(question, "recent"), item(greeting, "recent"), item(newest, "newest")],
+        "window_begins": None,
+        "fates": [
+            fate("recent", 2, "2 turns", "recent enough for the window"),
+            fate("newest", 1, "1 turn", "the message to answer"),
+        ],
         "files": [],
         "rewriting": {"outcome": "not_needed", "query": None},
         "against_duplicates": {"rules": False, "tool_wording": False, "filtered_turns": 0, "silent": False},

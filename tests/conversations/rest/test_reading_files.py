@@ -77,6 +77,7 @@ async def test_the_model_reads_a_page_that_it_was_not_given_and_keeps_it(
     assert closing.files["tokens"] == opening.files["tokens"] + tokens
     told = (await api.get(f"requests/{closing.id}/")).body
     assert [(row["parts"], row["tokens"]) for row in told["files"][0]["read"]] == [("9-10", tokens)]
+    assert [fate["parts"] for fate in told["fates"] if fate["reason"] == "read"] == ["9-10"]
     assert "Ann paid." in next(section["text"] for section in told["sections"] if section["name"] == "files")
     assert first.body["assistant_message"]["citations"][0]["given"]
 

@@ -323,7 +323,7 @@ def test_what_is_known_of_the_person_is_told_apart_and_where_it_comes_from() -> 
     }
     assert [row.included for row in page.known] == [True, True, False]
     rule = "The memory takes at most 500 tokens and 2,000 characters."
-    tally = Tally(count=1, what="memory", included=False, code="over_budget", reason="No room for it", rule=rule)
+    tally = Tally(what="1 memory", included=False, code="over_budget", reason="No room for it", rule=rule)
     assert tally in page.known_tally
 
 

@@ -319,12 +319,7 @@ async function readWindow(request) {
   if (!snapshot || reader !== open || book.newest !== newest) return; // another request was made meanwhile
   book.gauge(request, snapshot);
   log.turnOf(request)?.setFacts(snapshot);
-  // Turns that are done with are missing between others too; this line is about what has grown too old.
-  const grownOld = ({ kind, reason }) =>
-    ["message", "range"].includes(kind) && ["over_budget", "turn_limit"].includes(reason);
-  const leftOut = snapshot.items.some(grownOld);
-  const first = snapshot.items.find(({ included, kind }) => included && kind === "message");
-  log.markWindow(leftOut ? first?.id : null);
+  log.markWindow(snapshot.window_begins);
   readGiven(snapshot.files, reader);
 }
 

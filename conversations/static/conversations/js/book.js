@@ -5,9 +5,8 @@
 
 import { api } from "./api.js";
 import { byId, h, icon } from "./dom.js";
-import { count, fullTime, number, problemOf, queryFailureOf, reasonOf, sectionOf, short } from "./words.js";
+import { count, fullTime, number, problemOf, queryFailureOf, sectionOf, short } from "./words.js";
 
-const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: "topic", summary: "summary" };
 const LINKED = 20; // ids that an address holds with ease
 const CUT = "[…]"; // where a quoted turn was cut
 const QUOTED = "Each quote of an earlier turn leads to the whole: by […] where it was cut, else by the arrow.";
@@ -19,19 +18,6 @@ const COMING = {
   title: "The book of the next reply",
   about: "Nothing is sent yet: this is what your next message would be given.",
 };
-const PLURALS = { memory: "memories", summary: "summaries" };
-
-/** @returns {{kind: string, included: boolean, reason: string, count: number}[]} items with the same fate, counted */
-export function tally(items) {
-  const groups = new Map();
-  for (const item of items) {
-    const kind = item.kind === "range" ? "message" : item.kind;
-    const key = [kind, item.included, item.reason].join(" ");
-    const group = groups.get(key) ?? { kind, included: item.included, reason: item.reason, count: 0 };
-    groups.set(key, { ...group, count: group.count + (item.count ?? 1) });
-  }
-  return [...groups.values()];
-}
 
 export class Book {
   #known = new Map(); // request id → snapshot
@@ -220,9 +206,9 @@ function bar({ sections, budget, total_tokens: total }) {
   );
 }
 
-function fates({ items }) {
-  const line = ({ kind, included, count: many, reason }) => {
-    const words = h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind]));
+function fates({ items, fates: told }) {
+  const line = ({ kind, included, reason, what, why }) => {
+    const words = h("strong", {}, what);
     const ids =
       kind === "memory"
         ? items.filter((item) => item.kind === kind && item.included === included && item.reason === reason)
@@ -235,11 +221,10 @@ function fates({ items }) {
         { class: "fate-link", href: `/memory/#memory-${named.join()}`, title: "Read and change it on the memory page" },
         words,
       );
-    return h("li", {}, link || words, ` – ${reasonOf(reason, kind)}`);
+    return h("li", {}, link || words, ` – ${why}`);
   };
-  const groups = tally(items);
   const list = (title, included, none) => {
-    const lines = groups.filter((group) => group.included === included).map(line);
+    const lines = told.filter((fate) => fate.included === included).map(line);
     return h(
       "section",
       { class: included ? "fate included" : "fate left-out" },

@@ -41,7 +41,7 @@ export function markOf(parts, replies, chosen) {
     return { state: "elsewhere", words: "Given for an earlier reply, not for this one" };
   if (others.length) return { state: "elsewhere", words: "Given for a later reply, not for this one" };
   const reason = reply?.left_out.find((row) => parts.some((part) => numbersOf(row.parts).has(part)))?.reason;
-  return { state: "not", words: reason ? `Not given: ${reasonOf(reason, "file")}` : "Not given" };
+  return { state: "not", words: reason ? `Not given: ${reasonOf(reason, "part")}` : "Not given" };
 }
 
 /** @param {Row[]} files with id and name @returns {Promise<Map<string, GivenFile[]>>} by reply */
