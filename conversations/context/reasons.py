@@ -24,7 +24,7 @@ class Reason(models.TextChoices):
     UNSEEN = "unseen", "A picture, and the model takes none"
     UNREAD = "unread", "A file of which nothing could be read by then"
     LISTED = "listed", "Exists beside the thread"
-    OUTSIDE_PART = "outside_part", "Not of the part of the conversation that was read, or forgotten before"
+    OUTSIDE_PART = "outside_part", "Not of the part of the thread that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
 
     @property
@@ -85,7 +85,7 @@ RULES: dict[Reason, str] = {
     Reason.UNSEEN: "A model that takes no pictures is told in their place how large they are.",  # K
     Reason.UNREAD: "A file that can't be read, or not yet, is named in the turn that brought it, with the reason.",  # K
     Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
-    Reason.OUTSIDE_PART: "A conversation is summed up part by part.",  # C5, C7
+    Reason.OUTSIDE_PART: "A thread is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
 }
 """What staff and people read; behind each stand the numbers of docs/requirements.md."""
@@ -98,7 +98,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.OVER_BUDGET: "older than what the budget holds",
     Reason.TURN_LIMIT: "older than the largest number of turns",
     Reason.SUPERSEDED: "replaced by a later attempt",
-    Reason.FULFILLED_ARTIFACT: "already done: its document exists",
+    Reason.FULFILLED_ARTIFACT: "already done: its artifact exists",
     Reason.ORPHAN_TOOL: "nothing in it that a model can read",
     Reason.REFUSED: "the model declined to answer it",
     Reason.FAILED: "words of a reply that failed",

@@ -43,7 +43,7 @@ from conversations.models import Message, Thread, text_blocks
 from conversations.models.data_map import FORGOTTEN
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
-from conversations.threads import title_from
+from conversations.threads.titles import title_from
 from memory.models import Memory
 from memory.services import zone_names
 

@@ -23,7 +23,7 @@ NOTE_CHARS = 200
 
 
 def folder_name(thread: Thread) -> str:
-    return safe(thread.title or "New thread")
+    return safe(thread.title or "New conversation")
 
 
 async def zipped(thread: Thread) -> AsyncIterator[bytes]:

@@ -21,14 +21,31 @@ from conversations.providers.quoting import quoted_texts
 from memory.language.words import sought, stems
 
 MARK = "*Offline responder, no model connected.*"
-CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."
+CONNECT = (
+    "I know only what stands in this conversation. Whoever runs this Openbook can connect a model: by `ANTHROPIC_API_KEY`, "
+    "or in the administration under *Connections*."
+)
 NOTED = "Noted: it stands in this conversation now. Ask me about it and I will quote it."
 NOTHING = "I find nothing about that in what I was given."
+NOTHING_OF = "I find nothing in what I was given about “"
 QUOTING = {"user": "You said: “", "assistant": "An earlier reply says: “", "notes": "The notes that I was given say: “"}
 ASKED, TOLD, GIVEN = "You asked earlier: “", "You told me: “", "For this answer I was given "
 LAST_ASKED, LAST_SAID = "You last asked: “", "You last said: “"
 SAVED, NOT_SAVED = "It is saved: “", "It could not be saved: “"
-OPENINGS = (MARK, NOTED, NOTHING, *QUOTING.values(), ASKED, TOLD, GIVEN, LAST_ASKED, LAST_SAID, SAVED, NOT_SAVED)
+OPENINGS = (
+    MARK,
+    NOTED,
+    NOTHING,
+    NOTHING_OF,
+    *QUOTING.values(),
+    ASKED,
+    TOLD,
+    GIVEN,
+    LAST_ASKED,
+    LAST_SAID,
+    SAVED,
+    NOT_SAVED,
+)
 """Every answer begins with one of these, which is how its former answers are known and never quoted."""
 
 SHORT_REPLY_WORDS = 4
@@ -74,19 +91,26 @@ def answer_alone(payload: Payload, exchange: Exchange) -> str:
     if not exchange.message and blocks_of(exchange.content, "tool_result"):
         return saved_text(payload["messages"])
     previous = next((text.strip() for text in reversed(exchange.texts_by("user")) if text.strip()), "")
-    question = " ".join(sentence for sentence in sentences_of(exchange.message) if is_question(sentence))
-    if not question:
+    questions = [sentence for sentence in sentences_of(exchange.message) if is_question(sentence)]
+    if not questions:
         return acknowledged(exchange.message, previous)
-    if ABOUT_THE_REQUEST.search(question):
+    if any(map(ABOUT_THE_REQUEST.search, questions)):
         return account(payload, exchange)
     context = list(context_sentences(payload, exchange))
-    if match := best_match(question, context, LEAST_COVERAGE):
-        return quoted(match)
-    if text_before := told_before(question, context):
-        return f"{TOLD}{'” “'.join(text_before)}”"
+    answers = {question: answer_to(question, context) for question in questions}
+    if any(answers.values()):
+        return " ".join(dict.fromkeys(text or f"{NOTHING_OF}{shortened(asked)}”." for asked, text in answers.items()))
     if match := best_match(added(exchange.content, CONTEXTUALISED), context, LEAST_COVERAGE_OF_QUERY):
         return quoted(match)
-    return NOTHING if stems(question) or not previous else f"{reminder(previous)} {NOTHING}"
+    return NOTHING if any(map(stems, questions)) or not previous else f"{reminder(previous)} {NOTHING}"
+
+
+def answer_to(question: str, context: Sequence[ContextSentence]) -> str:
+    """What stands in the context about one question; empty where nothing does."""
+    if match := best_match(question, context, LEAST_COVERAGE):
+        return quoted(match)
+    text_before = told_before(question, context)
+    return f"{TOLD}{'” “'.join(text_before)}”" if text_before else ""
 
 
 def best_match(question: str, context: Sequence[ContextSentence], least: float) -> ContextSentence | None:

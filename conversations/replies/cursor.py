@@ -18,7 +18,7 @@ from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of
 from conversations.runtime.sql_files import read_statements
-from conversations.threads import model_choices
+from conversations.threads import model_choices, titles
 
 COLUMNS = f"{columns_of('thread', Thread)}, {columns_of('assistant', Assistant)}"
 LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
@@ -65,7 +65,7 @@ def place_of(
     thread = threads.unsaved(
         user=user,
         assistant=threads.assistant_named(assistant),
-        title=threads.title_from(text),
+        title=titles.title_from(text),
         opened_by=client_message_id,
     )
     thread.model = model_choices.model_for_thread(thread.assistant, thread_model)

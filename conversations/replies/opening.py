@@ -43,6 +43,7 @@ from conversations.replies.rows import as_json, columns, fetch
 from conversations.runtime import clock
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
+from conversations.threads import titles
 
 OPEN = read_statements(__file__)["open"]
 LOOKS = 5
@@ -234,7 +235,7 @@ def store_turn(
     if not is_stored:
         thread.last_position, thread.message_count = message.position, message.depth
         thread.title = thread.title or (
-            threads.title_from(message.text or names_of_files(message.blocks)) if message.depth == 1 else ""
+            titles.title_from(message.text or names_of_files(message.blocks)) if message.depth == 1 else ""
         )
         thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since

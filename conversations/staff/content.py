@@ -24,7 +24,7 @@ CONTENT_FORM = "admin/conversations/content_form.html"
 
 
 class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
-    """Its pages show content once a reason is stated; its lists never do.
+    """Its pages show content once a reason is stated; its lists don't, but for titles of threads.
 
     While a page is drawn, ``row.sight`` says whether its content may be shown.
     """

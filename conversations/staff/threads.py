@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.views.main import ChangeList
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms.widgets import Media, Script
@@ -18,11 +19,12 @@ from conversations.models import ContentAccess, Reply, Thread
 from conversations.staff import access, deletion_counts, display, live
 from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, TypedAdmin, column, user_column
-from conversations.staff.content import MaskedAdmin
+from conversations.staff.content import MaskedAdmin, content_column
 from conversations.staff.thread_page import thread_page
 from conversations.staff.trace import trace_views
 from conversations.threads import deletion
 
+TITLES = "titles of threads"
 LIVE: Any = [Script("conversations/admin/live.js", type="module")]  # the stubs know of addresses only
 
 
@@ -31,7 +33,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     """Read-only, but a thread can be deleted for its user: with all that belongs to it, through the one door."""
 
     owner_id, thread_id = "user_id", "pk"
-    list_display = ["thread", "owner", "assistant", "turns", "updated"]
+    list_display = ["thread", "title", "owner", "assistant", "turns", "updated"]
     list_filter = ["assistant", "updated_at"]
     list_select_related = ["user", "assistant"]
     search_fields = ["id__exact", "user__username"]
@@ -41,6 +43,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     empty_text = "No threads. One appears here when somebody sends a first message."
 
     thread = column("thread", "id", display.mono, sort="id")
+    title = content_column("title", "title")
     owner = user_column()
     turns = column("turns", "message_count", display.number, sort="message_count")
     updated = column("updated", "updated_at", display.when, sort="updated_at")
@@ -50,6 +53,18 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def page_context(self, request: HttpRequest, row: Thread, sight: Sight) -> dict[str, Any]:
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """With the titles of those whose content is open to who looks, which is recorded once for each of them."""
+        changes = super().get_changelist_instance(request)
+        threads = list(changes.result_list)
+        people = {thread.user_id for thread in threads} if request.method == "GET" else ()
+        is_open = [user for user in people if access.outlook(request, user=user).is_open]
+        sights = {user: access.look(request, user=user, what=TITLES, object_id=user) for user in is_open}
+        for thread in threads:
+            thread.sight = sights.get(thread.user_id)
+        changes.result_list = threads
+        return changes
 
     def get_urls(self) -> list[URLPattern]:
         views: dict[str, Callable[..., HttpResponseBase]] = {

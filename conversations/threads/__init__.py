@@ -21,7 +21,6 @@ from conversations.runtime.text import clean
 
 NEW = "new"
 """The one literal id that opens a thread (T5)."""
-TITLE_CHARS = 60
 
 
 def of(user: User) -> QuerySet[Thread]:
@@ -108,14 +107,6 @@ def unsaved(*, user: User, assistant: Assistant, title: str = "", opened_by: str
     return Thread(
         user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
     )
-
-
-def title_from(text: str) -> str:
-    """The first words of a thread's first message, on one line."""
-    line = " ".join(text.split())
-    if len(line) <= TITLE_CHARS:
-        return line
-    return line[:TITLE_CHARS].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
 
 
 def _row[M: Model](rows: QuerySet[M], id: str | uuid.UUID, otherwise: type[NotFound]) -> M:

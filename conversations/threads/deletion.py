@@ -22,6 +22,7 @@ from conversations.keep import ledger
 from conversations.models import ApiToken, File, Message, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
+from conversations.threads.titles import titles_from
 from memory import forgetting
 from memory.forgetting import Clearing
 from memory.index.word_index import forget_counts
@@ -147,8 +148,8 @@ def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
         return False
     texts = turns.values_list("text", flat=True).iterator()
     named = turns.filter(content__contains=[{"type": FILE}])
-    return any(threads.title_from(text) == thread.title for text in texts) or any(
-        threads.title_from(names_of_files(turn.blocks)) == thread.title for turn in named
+    return any(thread.title in titles_from(text) for text in texts) or any(
+        thread.title in titles_from(names_of_files(turn.blocks)) for turn in named
     )
 
 

@@ -22,8 +22,8 @@ class Note(TypedDict):
 
 OFFLINE_NOTE = Note(
     short="Offline responder: no language model, it quotes the conversation.",
-    long="No language model is connected: the offline responder quotes what it finds in the conversation. One command brings "
-    "a small model to this machine; it answers once Openbook is started again.",
+    long="No language model is connected: the offline responder quotes what it finds in the conversation. Whoever "
+    "runs this Openbook can bring a small model to its machine by one command; it answers after the next start.",
     command="make local",
 )
 CHOSEN_OFFLINE_NOTE = Note(

@@ -6,8 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.templatetags.static import static
 from django.views.decorators.cache import never_cache
 
 from conversations import threads
@@ -18,6 +19,7 @@ from conversations.replies.user_content import MOST_FILES
 from conversations.runtime.text import clean
 from conversations.threads import model_choices
 from conversations.web import answering, search
+from conversations.web.examples import EXAMPLES
 from conversations.wire.model_list import model_list
 from memory import services
 
@@ -50,6 +52,11 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
     return render(request, "conversations/chat.html", context)
 
 
+def icon(request: HttpRequest) -> HttpResponse:
+    """Browsers ask for it beside pages that name none, as the admin's and those of errors."""
+    return HttpResponseRedirect(static("conversations/icon.svg"))
+
+
 def _page(user: User, thread: Thread | None) -> dict[str, Any]:
     """What the page's script is told, as JSON."""
     preferences = services.preferences_of(user)
@@ -68,6 +75,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
             "files": MOST_FILES,
         },
         "answers": answering.notes(),
+        "examples": EXAMPLES,
         "words": wording(),
         "zone": preferences.time_zone if preferences else None,
     }

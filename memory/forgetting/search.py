@@ -15,7 +15,7 @@ from conversations.context.file_reads import named_files, names_of_files
 from conversations.context.turn_groups import FILE
 from conversations.models import Message, Reply, ReplyEvent, Thread
 from conversations.runtime.db import run
-from conversations.threads import title_from
+from conversations.threads.titles import titles_from
 from memory.forgetting import quotations
 from memory.forgetting.exposure import given_away
 from memory.forgetting.hints import NONE, Hints, Keys
@@ -253,9 +253,9 @@ def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> fro
     """The threads whose title tells it, or is the first words of one of the turns."""
     mine = Thread.objects.filter(user=user)
     named = Message.objects.filter(user=user, id__in=[turn.id for turn in turns], content__contains=[{"type": FILE}])
-    titles = {(turn.thread, title_from(turn.text)) for turn in turns} | {
-        (turn.thread_id, title_from(names_of_files(turn.blocks))) for turn in named
-    }
+    given = [(turn.thread, turn.text) for turn in turns]
+    given += [(turn.thread_id, names_of_files(turn.blocks)) for turn in named]
+    titles = {(thread, title) for thread, text in given for title in titles_from(text)}
     threads = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
     return _ids(_telling(mine, needles, "title")) | {id for id, title in threads if (id, title) in titles}
 

@@ -60,7 +60,7 @@ class Chat:
 
     @property
     def threads(self) -> Locator:
-        return self.page.get_by_role("navigation", name="Your threads")
+        return self.page.get_by_role("navigation", name="Your conversations")
 
     @property
     def thread_id(self) -> str:

@@ -206,7 +206,7 @@ def rest(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str
     expect(chat.page.locator("#gauge")).to_be_visible()
     album.take(chat, f"thread-{suffix}")
     if "phone" in suffix:
-        chat.page.get_by_role("button", name="Show the threads").click()
+        chat.page.get_by_role("button", name="Show the conversations").click()
         album.take(chat, f"drawer-{suffix}")
         chat.page.keyboard.press("Escape")
     chat.replies.last.get_by_role("button", name="open what the model was given").click()

@@ -159,6 +159,37 @@ def test_a_hostile_reply_does_nothing(chat: Chat, model: ModelServer) -> None:
     assert [url for url in asked if not url.startswith(chat.url)] == []
 
 
+def test_what_a_person_writes_is_shown_as_it_was_meant(chat: Chat) -> None:
+    chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    said = "Why?\nIt **fails** in `a_b_c`:\n```python\ndef f(x):\n    return x_1 * y_2\n```\n"
+    said += "<b onclick='x()'>no</b>\n    set in"
+    chat.ask(said)
+    bubble = chat.page.locator(".turn.user .bubble")
+    expect(bubble.locator("strong")).to_have_text("fails")
+    expect(bubble.locator("p code")).to_have_text("a_b_c")
+    expect(bubble.locator("pre code")).to_have_text("def f(x):\n    return x_1 * y_2\n")
+    expect(bubble.locator(".hljs-keyword")).to_have_text(["def", "return"])
+    assert bubble.locator("p").first.inner_text() == "Why?\nIt fails in a_b_c:"
+    expect(bubble.locator("b")).to_have_count(0)
+    expect(bubble).to_contain_text("<b onclick='x()'>no</b>")
+    expect(chat.page.locator("#title")).to_have_text(re.compile("^Why\\? It fails in a_b_c: "))
+    chat.page.locator(".turn.user").hover()
+    chat.page.get_by_role("button", name="Copy your message").click()
+    expect(chat.page.locator(".turn.user").get_by_role("button", name="Copied")).to_be_visible()
+    assert chat.page.evaluate("navigator.clipboard.readText()") == said
+
+
+def test_mathematics_keeps_its_signs(chat: Chat, model: ModelServer) -> None:
+    formulas = [r"\(e^{i\pi} * x_1 * y_1\)", r"\[ \int x_1\,dx * y * z \]", "$a_1 * b * c_2$", r"a\,b"]
+    block = "\\[\nA = \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}\n\n* b\n\\]"
+    model.script(text(f"{' and '.join(formulas)}, costs $5 and **bold** $6, \\*no\\*.\n\n{block}\n\nDone."))
+    chat.ask("Show me mathematics")
+    prose = chat.replies.locator(".parts > .prose")
+    assert prose.locator("p").first.inner_text() == f"{' and '.join(formulas)}, costs $5 and bold $6, *no*."
+    assert prose.locator(".maths").inner_text() == block
+    expect(prose.locator("strong")).to_have_text("bold")
+
+
 def test_markdown_becomes_headings_tables_and_coloured_code_that_can_be_copied(chat: Chat, model: ModelServer) -> None:
     model.script(
         text("# Plan\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n", "```python\ndef f(x):\n", "    return x\n```\n\nDone.")
@@ -177,7 +208,7 @@ def test_markdown_becomes_headings_tables_and_coloured_code_that_can_be_copied(c
 def test_the_draft_of_each_thread_survives_a_reload(chat: Chat) -> None:
     chat.ask("First")
     chat.box.fill("half a thought")
-    chat.page.get_by_role("link", name="New thread").click()
+    chat.page.get_by_role("link", name="New conversation").click()
     expect(chat.box).to_have_value("")
     chat.box.fill("another one")
     chat.page.reload()
@@ -266,12 +297,12 @@ def test_everything_works_by_keyboard(chat: Chat) -> None:
     keys.press("Enter")
     keys.press("ArrowUp")
     keys.press("Enter")
-    question = chat.page.get_by_role("dialog", name="Delete this thread?")
+    question = chat.page.get_by_role("dialog", name="Delete this conversation?")
     expect(question).to_be_visible()
     keys.press("Tab")
     keys.press("Enter")
     expect(question).to_be_hidden()
-    expect(chat.threads).to_contain_text("Your threads will be listed here.")
+    expect(chat.threads).to_contain_text("Your conversations will be listed here.")
     expect(chat.page).to_have_url(chat.url + "/")
 
 
@@ -279,7 +310,7 @@ def test_what_was_said_is_found_and_opened_at_its_turn_by_keyboard(chat: Chat, m
     model.script(text("Hi."), text("Oh no."))
     chat.ask("Hello")
     chat.ask("The old <b>boat</b> sank.")
-    chat.page.get_by_role("link", name="New thread").click()
+    chat.page.get_by_role("link", name="New conversation").click()
     chat.page.keyboard.press("Control+k")
     chat.page.keyboard.type("xyzzy")
     expect(chat.threads.get_by_role("status")).to_contain_text("Nothing was found.")
@@ -320,18 +351,18 @@ def test_an_export_of_chatgpt_is_imported_once_and_as_copies_where_that_is_asked
 def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reader) -> None:
     with reader(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as chat:
         chat.ask("On the way")
-        show = chat.page.get_by_role("button", name="Show the threads")
+        show = chat.page.get_by_role("button", name="Show the conversations")
         expect(chat.threads).to_be_hidden()
         show.click()
         expect(chat.threads.get_by_role("link", name="On the way")).to_be_visible()
-        expect(chat.page.get_by_role("button", name="Hide the threads")).to_be_focused()
+        expect(chat.page.get_by_role("button", name="Hide the conversations")).to_be_focused()
         chat.page.keyboard.press("Escape")
         expect(chat.threads).to_be_hidden()
         expect(show).to_be_focused()
         expect(chat.page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
-        expect(chat.page.get_by_role("button", name="Rename, remember, clear or delete this thread")).to_be_in_viewport(
-            ratio=1
-        )
+        expect(
+            chat.page.get_by_role("button", name="Rename, remember, clear or delete this conversation")
+        ).to_be_in_viewport(ratio=1)
         assert chat.too_small_targets() == []
 
 

@@ -9,7 +9,7 @@ from tests.browser.rows import add_artifact
 from tests.model_scripts import Gate, text
 from tests.model_server import ModelServer
 
-MENU = "Rename, remember, clear or delete this thread"
+MENU = "Rename, remember, clear or delete this conversation"
 
 
 def begin_clearing(chat: Chat) -> Locator:
@@ -41,7 +41,7 @@ def test_a_conversation_is_cleared_by_keyboard_and_goes_on_afresh(
         "1 note that rests on nothing else",
         "the text of 2 recorded requests that were given some of it",
         "the conversation, with its settings",
-        "1 document made in it",
+        "1 artifact made in it",
         "what other conversations say, and notes that rest on them too",
     ]
     expect(dialog.get_by_role("heading", name="Clear this conversation?")).to_be_focused()
@@ -61,7 +61,7 @@ def test_a_conversation_is_cleared_by_keyboard_and_goes_on_afresh(
     expect(chat.turns).to_have_count(0)
     expect(chat.box).to_be_focused()
     expect(chat.page.get_by_text("No turns yet.")).to_be_visible()
-    expect(chat.page.locator("#title")).to_have_text("New thread")
+    expect(chat.page.locator("#title")).to_have_text("New conversation")
     expect(chat.page.locator("#gauge")).to_be_hidden()
     expect(chat.page.locator(".card-note")).to_contain_text("Repairs")
     assert violations(chat.page) == []

@@ -25,7 +25,7 @@ def test_a_page_of_a_file_is_found_and_opened_beside_its_turn_by_keyboard(
     chat: Chat, model: ModelServer, reading: None
 ) -> None:
     ask_about(chat, model, ("report.pdf", long_pdf(30)))
-    chat.page.get_by_role("link", name="New thread").click()
+    chat.page.get_by_role("link", name="New conversation").click()
     search(chat, "4711 crowns")
     hit = chat.threads.locator(".hit")
     expect(hit.locator(".place")).to_have_text(re.compile(r"^report\.pdf, page 7, .*, turn 1$"))
@@ -43,7 +43,7 @@ def test_on_a_phone_the_drawer_gives_way_to_the_page_that_was_found(
 ) -> None:
     with reader(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as chat:
         ask_about(chat, model, ("report.pdf", long_pdf(9)))
-        chat.page.get_by_role("button", name="Show the threads").click()
+        chat.page.get_by_role("button", name="Show the conversations").click()
         chat.page.get_by_role("searchbox").fill("4711 crowns")
         chat.threads.locator(".hit").click()
         expect(chat.threads).to_be_hidden()

@@ -69,7 +69,7 @@ def exported() -> FilePayload:
 
 def open_import(chat: Chat, *, phone: bool) -> None:
     if phone:
-        chat.page.get_by_role("button", name="Show the threads").click()
+        chat.page.get_by_role("button", name="Show the conversations").click()
     chat.page.locator("#me").click()
     chat.page.get_by_role("button", name="Import conversations…").click()
 

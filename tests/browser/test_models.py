@@ -103,7 +103,7 @@ def test_a_picked_model_answers_from_the_first_message_on_and_survives_a_reload(
     pick(chat, "Claude Haiku 5.5")
     chat.ask("And you?")
     assert (model.bodies[-1]["model"], marks(chat)) == (HAIKU, [NAMES[1], NAMES[1], NAMES[2]])
-    chat.page.get_by_role("link", name="New thread").click()
+    chat.page.get_by_role("link", name="New conversation").click()
     expect(picker(chat)).to_have_text(re.compile("Claude Sonnet 5.5"))
 
 

@@ -1,9 +1,11 @@
 """What a request would have been with other settings: the form, and where each part of the answer comes from."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 
@@ -43,6 +45,11 @@ BUDGETS = {
     "history_turns_min": ("Turns, after it drops", 0, MOST_TURNS),
 }
 """Columns of an assistant with what they are called, and the least and the most of each."""
+ASCENDING = (
+    ("history_tokens_low", "history_tokens_high", "total_tokens", "hard_cap_tokens"),
+    ("history_turns_min", "history_turns_max"),
+)
+"""Of these each is at most the next."""
 TODAY = "the assistant as it is today"
 ELSEWHERE = (TODAY, True)
 """Where a part comes from that is another than it was, and whether that is of today. Sources say it of theirs."""
@@ -70,6 +77,7 @@ class WhatIfForm(forms.Form):
     def __init__(self, record: Record, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.record = record
+        self.changes: dict[str, int] = {}
         budgets = {name: _budget_field(name, record.settings.assistant) for name in BUDGETS}
         assistant = self.fields.pop("assistant")
         self.fields = {"assistant": assistant, **budgets, **self.fields}
@@ -87,19 +95,43 @@ class WhatIfForm(forms.Form):
             self.settings = _settings(self.record, values)
         except ProviderError as error:
             raise forms.ValidationError(error.message) from error
-        assistant = self.settings.assistant
-        marks = [
-            assistant.history_tokens_low,
-            assistant.history_tokens_high,
-            assistant.total_tokens,
-            assistant.hard_cap_tokens,
-        ]
-        if marks != sorted(marks):
-            now = " ≤ ".join(f"{mark:,}" for mark in marks)
-            raise forms.ValidationError(f"Keep history after it drops ≤ history ≤ whole context ≤ hard cap, not {now}.")
-        if assistant.history_turns_min > assistant.history_turns_max:
-            raise forms.ValidationError("Keep turns after it drops ≤ turns at most.")
+        fixed = {name for name in BUDGETS if values[name] is not None}
+        for names in ASCENDING:
+            figures = {name: getattr(self.settings.assistant, name) for name in names}
+            self.changes |= {
+                name: figure for name, figure in fitting(figures, fixed).items() if figure != figures[name]
+            }
+        if self.changes:
+            changes = " and ".join(
+                f"“{BUDGETS[name][0]}” {'raised' if figure > getattr(self.settings.assistant, name) else 'lowered'} "
+                f"to {figure:,}"
+                for name, figure in self.changes.items()
+            )
+            raise forms.ValidationError(f"These figures contradict one another. They fit with {changes}.")
         return values
+
+    @property
+    def fitting_query(self) -> str:
+        """The query of this form with the figures that fit; empty where nothing contradicts."""
+        if not self.changes:
+            return ""
+        given = {name: value for name in self.fields if (value := self.data.get(name))}
+        return urlencode(given | self.changes)
+
+
+def fitting(figures: Mapping[str, int], fixed: Collection[str]) -> dict[str, int]:
+    """The figures in ascending order, with those that were ``fixed`` as they are; where these contradict one another the
+    later ones are raised. Pure."""
+    names = list(figures)
+    wanted = dict(figures)
+    for name, figure in zip(
+        names, accumulate((figures[name] if name in fixed else 0 for name in names), max), strict=True
+    ):
+        wanted[name] = figure if name in fixed else max(figures[name], figure)
+    for before, name in zip(names[-2::-1], names[:0:-1], strict=True):
+        if before not in fixed:
+            wanted[before] = min(wanted[before], wanted[name])
+    return wanted
 
 
 def _budget_field(name: str, assistant: Assistant) -> forms.IntegerField:

@@ -2,22 +2,24 @@
 
 import re
 import uuid
-from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from artifacts.models import Artifact, Preset
 from conversations import replies
 from conversations.models import ContextSnapshot, Message
+from conversations.providers.offline_answers import NOTHING
 from conversations.replies.model_requests import OpenedReply
+from conversations.web.examples import EXAMPLES, OTHERS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-WELCOME = Path(settings.BASE_DIR, "conversations/static/conversations/js/welcome.js").read_text()
-BRIEF, DIAGRAM, COMPARISON, FRAMEWORK, PERSON, GIVEN = re.findall(r'text: "(.+)"', WELCOME)
+SISTER, LIST, GIVEN = (example["text"] for example in EXAMPLES[OTHERS])
+BRIEF, DIAGRAM, COMPARISON = (example["text"] for example in EXAMPLES["analyst"])
+FRAMEWORK = "By the way, we're building a FastAPI app for a bakery."
+PERSON = "Who was Ada Lovelace?"
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +55,34 @@ async def test_a_framework_that_was_mentioned_is_told(user: User, other_user: Us
     assert "FastAPI" in answers[-1]
     _, answers = await conversation(other_user, question)
     assert "I find nothing about that in what I was given." in answers[-1]
+
+
+@pytest.mark.parametrize("assistant", ["companion", "analyst"])
+async def test_no_example_leads_to_nothing(user: User, assistant: str) -> None:
+    for example in EXAMPLES.get(assistant, EXAMPLES[OTHERS]):
+        _, (answer,) = await conversation(user, example["text"], assistant=example.get("assistant", assistant))
+        assert NOTHING not in answer
+
+
+async def test_what_was_told_in_one_conversation_is_known_in_the_next(user: User) -> None:
+    (hinted,) = re.findall("“(.+)”", EXAMPLES[OTHERS][0]["hint"])
+    await conversation(user, SISTER)
+    _, answers = await conversation(user, hinted)
+    assert SISTER in answers[-1]
+
+
+async def test_a_list_becomes_an_artifact(user: User) -> None:
+    thread, _ = await conversation(user, LIST, assistant=EXAMPLES[OTHERS][1]["assistant"])
+    assert [kind for _, kind, _ in await artifacts_of(thread)] == ["document"]
+
+
+async def test_each_of_several_questions_is_answered(user: User) -> None:
+    asked = "Where is my boat? And what colour is it? Who is the king of Spain?"
+    _, answers = await conversation(user, "My boat is in Hamburg.", "Its colour is red.", asked)
+    assert answers[-1] == (
+        "You said: “My boat is in Hamburg.” You said: “Its colour is red.” "
+        "I find nothing in what I was given about “Who is the king of Spain?”."
+    )
 
 
 async def test_a_short_question_is_read_with_what_came_before_it(user: User) -> None:

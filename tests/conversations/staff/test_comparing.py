@@ -1,6 +1,7 @@
 """Two model requests side by side, one beside what it might have been, and the proof of one."""
 
 import hashlib
+import html
 import re
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from conversations.context import snapshots
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
 from conversations.staff.compare.text_diff import diffed
+from conversations.staff.compare.what_if_page import fitting
 from memory import forgetting
 from tests.conversations.factories import chain, make_context, make_reply, make_snapshot, make_thread
 from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
@@ -174,7 +176,32 @@ def test_with_the_settings_that_it_had_a_request_is_what_it_was(staff: StaffRead
     text = staff.read(f"{url}?total_tokens={second.budget}").text
     assert "byte for byte" in text and "No difference: the same request" in text
     wrong = staff.read(f"{url}?history_tokens_low=3000&history_tokens_high=200").text
-    assert "Keep history after it drops" in wrong and "ob-verdict" not in wrong
+    assert "These figures contradict one another." in wrong and "ob-verdict" not in wrong
+    assert "“History, at most” raised to 3,000" in wrong
+
+
+@pytest.mark.django_db
+def test_figures_that_contradict_one_another_are_mended_by_a_click(staff: StaffReader) -> None:
+    _, second = two_requests()
+    url = page_url("contextsnapshot", second.pk, "what_if")
+    wrong = staff.read(f"{url}?history_tokens_high=900000&history_turns_max=2&memory=now").text
+    [link] = re.findall(r'href="(\?[^"]*)">Set them so', wrong)
+    assert "memory=now" in link
+    mended = staff.read(f"{url}{html.unescape(link)}").text
+    assert "contradict" not in mended and "ob-verdict" in mended
+
+
+@given(st.lists(st.integers(0, 50), min_size=4, max_size=4), st.sets(st.sampled_from("abcd")))
+def test_figures_that_fit_ascend_and_keep_what_was_asked_for(figures: list[int], fixed: set[str]) -> None:
+    was = {
+        name: figure if name in fixed else place * 10
+        for place, (name, figure) in enumerate(zip("abcd", figures, strict=True))
+    }
+    mended = fitting(was, fixed)
+    assert [*mended.values()] == sorted(mended.values())
+    asked = [was[name] for name in "abcd" if name in fixed]
+    assert asked != sorted(asked) or all(mended[name] == was[name] for name in fixed)
+    assert list(was.values()) != sorted(was.values()) or mended == was
 
 
 @pytest.mark.django_db

@@ -16,7 +16,8 @@ from conversations.context.snapshots import proof, runs_of
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
 from conversations.replies import cursor, opening
-from conversations.threads import deletion, title_from
+from conversations.threads import deletion
+from conversations.threads.titles import title_from
 from memory.consolidation.pending_parts import due_parts
 from memory.forgetting import Clearing
 from memory.index import word_index

@@ -49,10 +49,10 @@ def test_a_place_in_a_file_stands_beside_that_in_a_turn(user: User) -> None:
     assert search_results(user, "boats") == (
         "Found in 1 conversation",
         [
-            (f"/threads/{thread.id}/#turn-1", f"|New thread||A <mark>boat</mark>?||You, {day}, turn 1|"),
+            (f"/threads/{thread.id}/#turn-1", f"|New conversation||A <mark>boat</mark>?||You, {day}, turn 1|"),
             (
                 f"/threads/{thread.id}/#turn-1",
-                f"|New thread||Two &lt;b&gt;<mark>boats</mark>&lt;/b&gt;.||a&lt;b&gt;.pdf, section 1, {day}, turn 1|",
+                f"|New conversation||Two &lt;b&gt;<mark>boats</mark>&lt;/b&gt;.||a&lt;b&gt;.pdf, section 1, {day}, turn 1|",
             ),
         ],
     )

@@ -300,7 +300,7 @@ export class Panel {
         : h(
             "p",
             { class: "quiet" },
-            "Nothing has been made in this thread yet. Ask for a document, a diagram, a table or a page.",
+            "Nothing has been made in this conversation yet. Ask for a document, a diagram, a table or a page.",
           ),
       ...(deleted.length ? [this.#bin(deleted, open)] : []),
     );

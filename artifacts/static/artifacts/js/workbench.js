@@ -255,6 +255,7 @@ export class Workbench {
     const number = this.shelf.present.length;
     this.button.hidden = !number && !this.shelf.deleted.length;
     byId("artifacts-count").textContent = String(number);
+    byId("artifacts-word").textContent = number === 1 ? "artifact" : "artifacts";
     this.panel.changed();
     this.cards.place();
   }

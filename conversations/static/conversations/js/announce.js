@@ -6,13 +6,19 @@ import { h } from "./dom.js";
 const SENTENCE = /[^.!?。！？\n]+([.!?]+(?=\s)|[。！？]+|\n+|)/gu;
 const KEPT = 12;
 
-/** Markdown's signs say nothing aloud; code is named, not spelled. */
+/** What stands within a line as code, or a sign of emphasis: beside a word, and not within one. */
+const INLINE = /(`+)([^`]+)\1|`+|(?<![\w*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\w*])|(?<!\w)_+(?=\w)|(?<=[^\W_])_+(?!\w)|~~/g;
+
+/** Markdown's signs say nothing aloud; a block of code is named, not spelled, code within a line is read as it is. */
 export function spoken(text) {
   return text
     .replace(/```[\s\S]*?(?:```|$)/g, " Code block. ")
+    .replace(/^[ \t]*(?:\|[ \t]*)?:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?$/gm, "")
+    .replace(/^[ \t]*(?:#{1,6}|>+|[-*+])(?=[ \t])/gm, "")
     .replace(/!?\[([^[\]]*)\]\([^)[]*\)/g, "$1")
-    .replace(/[*_`#>|]+/g, "")
+    .replace(INLINE, (all, ticks, code) => code ?? "")
     .replace(/\s+/g, " ")
+    .replace(/ ?\| ?/g, " ")
     .trim();
 }
 

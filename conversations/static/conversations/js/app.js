@@ -297,7 +297,7 @@ async function openNamedTurn() {
 function loadFailed(error, thread) {
   const again = h("button", { type: "button", class: "button", onclick: () => show(thread) }, "Try again");
   log.element.replaceChildren(
-    h("div", { class: "turn-note warning" }, h("p", {}, `This thread can't be shown. ${error.message}`), again),
+    h("div", { class: "turn-note warning" }, h("p", {}, `This conversation can't be shown. ${error.message}`), again),
   );
 }
 
@@ -339,7 +339,7 @@ function showEmpty(id) {
 function showTitle(thread) {
   const { id, title, assistant, remembers } = thread;
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
-  byId("title").textContent = title || "New thread";
+  byId("title").textContent = title || "New conversation";
   byId("assistant-name").textContent = name;
   showModel({ ...thread, assistant: assistant ?? welcome.assistant });
   byId("thread-menu").hidden = id === "new";
@@ -436,10 +436,10 @@ function look(id) {
 }
 
 async function remove(thread) {
-  const title = thread.title || "New thread";
+  const title = thread.title || "New conversation";
   const recorded = "with what was recorded about its requests";
   const text = `“${title}” and all its turns are deleted, ${recorded}. This can't be undone.`;
-  if (!(await confirmed({ title: "Delete this thread?", text, yes: "Delete thread" }))) return;
+  if (!(await confirmed({ title: "Delete this conversation?", text, yes: "Delete conversation" }))) return;
   try {
     await api.delete(`threads/${thread.id}/`);
   } catch (error) {

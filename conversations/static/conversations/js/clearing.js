@@ -64,7 +64,7 @@ function before(what, title) {
   ];
   const stays = [
     what.titles ? "the conversation, with its settings" : "the conversation, with its title and settings",
-    what.kept_artifacts && `${count(what.kept_artifacts, "document")} made in it`,
+    what.kept_artifacts && `${count(what.kept_artifacts, "artifact")} made in it`,
     "what other conversations say, and notes that rest on them too",
   ].filter(Boolean);
   return [

@@ -7,8 +7,8 @@ const PATIENCE = 1200;
 
 const FINAL = {
   signed_out: "You have been signed out. What you typed is kept here.",
-  forbidden: "You no longer have access to this thread.",
-  gone: "This thread no longer exists.",
+  forbidden: "You no longer have access to this conversation.",
+  gone: "This conversation no longer exists.",
 };
 
 export class ConnectionBar {
@@ -48,5 +48,5 @@ export class ConnectionBar {
 
 function wayOut(state) {
   const href = state === "signed_out" ? `/accounts/login/?next=${encodeURIComponent(location.pathname)}` : "/";
-  return h("a", { class: "button small", href }, state === "signed_out" ? "Sign in again" : "Open a new thread");
+  return h("a", { class: "button small", href }, state === "signed_out" ? "Sign in again" : "Open a new conversation");
 }

@@ -130,7 +130,7 @@ export class Finder {
     return h(
       "a",
       { class: "hit", href: `/threads/${thread.id}/${position ? `#turn-${position}` : ""}`, onclick: follow },
-      h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
+      h("span", { class: "title", dir: "auto" }, thread.title || "New conversation"),
       place &&
         h(
           "span",

@@ -130,7 +130,7 @@ async function result(answer, open) {
       event.preventDefault();
       open(thread);
     };
-    return h("li", {}, h("a", { href: `/threads/${thread.id}/`, onclick: follow }, thread.title || "New thread"));
+    return h("li", {}, h("a", { href: `/threads/${thread.id}/`, onclick: follow }, thread.title || "New conversation"));
   };
   const links = firsts.filter(Boolean).map(link);
   const more = threads.length - links.length;

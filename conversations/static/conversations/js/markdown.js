@@ -12,8 +12,46 @@ function escaped(text) {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-const marked = new Marked({
+/** Mathematics stays as it was written: signs in it are no Markdown. Dollars only where they can't be money. */
+const INLINE_MATHS = /^(?:\\\([^\n]{1,2000}?\\\)|\\\[[^\n]{1,2000}?\\\]|\$\$[^$\n]{1,2000}\$\$|\$(?=[^\s$])[^$\n]{0,500}[^\s$\\]\$(?!\d))/;
+const BLOCK_MATHS = /^ {0,3}(?:\\\[[\s\S]{1,5000}?\\\]|\$\$[^$]{1,5000}\$\$)[ \t]*(?:\n+|$)/;
+const BEGINS_MATHS = /\\[([]|\$/;
+
+/** @type {import("marked").TokenizerAndRendererExtension[]} */
+const maths = [
+  {
+    name: "maths",
+    level: "block",
+    start: (source) => source.match(/^ {0,3}(?:\\\[|\$\$)/m)?.index,
+    tokenizer(source) {
+      const raw = BLOCK_MATHS.exec(source)?.[0];
+      return raw && { type: "maths", raw, text: raw.trim() };
+    },
+    renderer: ({ text }) => `<p class="maths">${escaped(text)}</p>\n`,
+  },
+  {
+    name: "formula",
+    level: "inline",
+    start: (source) => source.match(BEGINS_MATHS)?.index,
+    tokenizer(source) {
+      const raw = INLINE_MATHS.exec(source)?.[0];
+      return raw && { type: "formula", raw, text: raw };
+    },
+    renderer: ({ text }) => escaped(text),
+  },
+];
+
+/** @type {import("marked").MarkedExtension} */
+const OPTIONS = {
   gfm: true,
+  extensions: maths,
+  tokenizer: {
+    /** `\,` and the like are spaces of mathematics; nobody has to escape them. */
+    escape(source) {
+      const raw = /^\\[,;:]/.exec(source)?.[0];
+      return raw ? { type: "escape", raw, text: raw } : false;
+    },
+  },
   renderer: {
     html: ({ text }) => (HARMLESS_HTML.test(text.trim()) ? text : escaped(text)),
     // Marked leaves text as it is once a tag like <code> or <script> has been opened, which here is no tag.
@@ -28,6 +66,13 @@ const marked = new Marked({
     },
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
+};
+
+const marked = new Marked(OPTIONS);
+/** What people write themselves: each line is one, and what is set in or underlined with dashes is what it was. */
+const written = new Marked(OPTIONS, {
+  breaks: true,
+  tokenizer: { code: () => undefined, lheading: () => undefined, html: () => undefined },
 });
 
 const purifier = DOMPurify(window);
@@ -81,6 +126,11 @@ const RULES = {
 export function blocksOf(text) {
   const tokens = marked.lexer(text);
   return { blocks: tokens.filter((token) => token.type !== "space" && token.type !== "def"), links: tokens.links };
+}
+
+/** What a person wrote, as it was meant. @param {string} text @returns {DocumentFragment} */
+export function renderWritten(text) {
+  return purifier.sanitize(written.parser(written.lexer(text)), { ...RULES, RETURN_DOM_FRAGMENT: true });
 }
 
 /** @returns {DocumentFragment} */

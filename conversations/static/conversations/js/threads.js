@@ -110,13 +110,13 @@ export class ThreadList {
 
   #foot(found, wanted) {
     if (wanted) return []; // the server looks through all of them
-    if (!found.length && !this.#next) return [h("p", { class: "list-note" }, "Your threads will be listed here.")];
+    if (!found.length && !this.#next) return [h("p", { class: "list-note" }, "Your conversations will be listed here.")];
     return this.#next
       ? [
           h(
             "button",
             { type: "button", class: "button quiet", onclick: () => this.load(this.#next) },
-            "Show older threads",
+            "Show older conversations",
           ),
         ]
       : [];
@@ -132,7 +132,7 @@ export class ThreadList {
         onclick: (event) => this.#follow(event, thread),
         onkeydown: (event) => event.key === "F2" && this.rename(thread.id),
       },
-      h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
+      h("span", { class: "title", dir: "auto" }, thread.title || "New conversation"),
       thread.remembers === false &&
         h(
           "span",
@@ -143,7 +143,7 @@ export class ThreadList {
     );
     const more = iconButton(
       "more",
-      `Rename, remember, clear or delete “${thread.title || "New thread"}”`,
+      `Rename, remember, clear or delete “${thread.title || "New conversation"}”`,
       () => this.on.onMenu(thread, more),
       { "aria-haspopup": "menu" },
     );

@@ -1,12 +1,14 @@
 /** One turn in the log: what the user wrote, or a reply that streams in, settles and may carry a note with Retry. */
 
 import { Parts } from "../../artifacts/js/parts.js";
+import { dressCode, dressTables } from "./code.js";
 import { linkCitations } from "./citations.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { Thought } from "./thought.js";
 import { waysOn } from "./endings.js";
 import { fileCards } from "./file-cards.js";
+import { renderWritten } from "./markdown.js";
 import { clock, count, fullTime, noteOf, short, thinkingFor } from "./words.js";
 
 function timeOf(iso) {
@@ -47,6 +49,14 @@ function more(label, { text, forget }) {
   return button;
 }
 
+/** What the person wrote, their code and emphasis as such. */
+function bubble(text) {
+  const words = renderWritten(text);
+  dressCode(words, { growing: false });
+  dressTables(words);
+  return h("div", { class: "bubble prose", dir: "auto", hidden: !text }, words);
+}
+
 export class UserTurn {
   /**
    * @param {object} turn
@@ -69,7 +79,7 @@ export class UserTurn {
       { class: "turn user" },
       h("h2", { class: "visually-hidden" }, "You"),
       this.files,
-      h("div", { class: "bubble", dir: "auto", hidden: !text }, text),
+      bubble(text),
       this.actions,
       this.note,
     );

@@ -2,48 +2,21 @@
 
 import { h } from "./dom.js";
 
-const EXAMPLES_OF = {
-  analyst: [
-    {
-      text: "Write a one-page brief for an app with which a bakery takes orders. Ask me what you need to know first.",
-      hint: "It becomes a document beside the chat, with versions, ready for Word or PDF.",
-    },
-    {
-      text: "Draw how an order goes from the customer to the oven as a Mermaid diagram.",
-      hint: "Then ask for a change: the diagram gets a second version, and you can compare both.",
-    },
-    {
-      text: "Compare three ways to take payments in a table: cost, effort and risk.",
-      hint: "Talk it over, then choose a preset below: it makes a whole document of the conversation.",
-    },
-  ],
-};
-const EXAMPLES = [
-  {
-    text: "By the way, we're building a FastAPI app for a bakery.",
-    hint: "Mention it in passing. Ask much later which framework we are using.",
-  },
-  {
-    text: "Who was Ada Lovelace?",
-    hint: "Then ask only “who was her father?”: a short question is read with what came before it.",
-  },
-  {
-    text: "What were you given to write this answer?",
-    hint: "Then open the book below the reply and compare.",
-  },
-];
+/** @typedef {{text: string, hint: string, assistant?: string}} Example */
 
 export class Welcome {
   /**
    * @param {HTMLElement} element
    * @param {{assistants: {slug: string, name: string, description: string}[],
-   *   answers: Record<string, {long: string, command: string}>}} page
+   *   answers: Record<string, {long: string, command: string}>,
+   *   examples: Record<string, Example[]>}} page
    * @param {{onExample: (text: string) => void, onAssistant: (slug: string) => void}} handlers
    */
-  constructor(element, { assistants, answers }, { onExample, onAssistant }) {
+  constructor(element, { assistants, answers, examples }, { onExample, onAssistant }) {
     this.element = element;
     this.assistants = assistants;
     this.answers = answers;
+    this.examplesOf = examples;
     this.onExample = onExample;
     this.onAssistant = onAssistant;
     this.note = h("p", { class: "answers" });
@@ -84,8 +57,9 @@ export class Welcome {
 
   /** Those that show what this assistant is for. */
   #showExamples() {
-    const examples = EXAMPLES_OF[this.assistant] ?? EXAMPLES;
-    this.examples.replaceChildren(...examples.map((example) => this.#example(example)));
+    const examples = this.examplesOf[this.assistant] ?? this.examplesOf[""];
+    const offered = examples.filter(({ assistant }) => !assistant || this.assistants.some(({ slug }) => slug === assistant));
+    this.examples.replaceChildren(...offered.map((example) => this.#example(example)));
   }
 
   /** Who answers, where that is no model or a very small one, and the command that brings one. */
@@ -98,9 +72,19 @@ export class Welcome {
     );
   }
 
-  #example({ text, hint }) {
+  /** @param {Example} example */
+  #example({ text, hint, assistant }) {
     const content = [h("span", {}, text), h("span", { class: "example-hint" }, hint)];
-    return h("li", {}, h("button", { type: "button", onclick: () => this.onExample(text) }, ...content));
+    const choose = () => {
+      if (assistant) this.#choose(assistant);
+      this.onExample(text);
+    };
+    return h("li", {}, h("button", { type: "button", onclick: choose }, ...content));
+  }
+
+  #choose(assistant) {
+    for (const input of this.element.querySelectorAll("input")) input.checked = input.value === assistant;
+    this.#showAssistant();
   }
 
   #chooser() {
