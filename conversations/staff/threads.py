@@ -33,7 +33,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     """Read-only, but a thread can be deleted for its user: with all that belongs to it, through the one door."""
 
     owner_id, thread_id = "user_id", "pk"
-    list_display = ["thread", "title", "owner", "assistant", "turns", "updated"]
+    list_display = ["thread", "titled", "owner", "assistant", "turns", "updated"]
     list_filter = ["assistant", "updated_at"]
     list_select_related = ["user", "assistant"]
     search_fields = ["id__exact", "user__username"]
@@ -43,7 +43,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     empty_text = "No threads. One appears here when somebody sends a first message."
 
     thread = column("thread", "id", display.mono, sort="id")
-    title = content_column("title", "title")
+    titled = content_column("title", "title")
     owner = user_column()
     turns = column("turns", "message_count", display.number, sort="message_count")
     updated = column("updated", "updated_at", display.when, sort="updated_at")
@@ -137,6 +137,8 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         try:
+            if request.method == "GET":
+                return super().changelist_view(request, extra_context)
             # Whole or not at all: Django logs the deletions before it makes them.
             with transaction.atomic():
                 return super().changelist_view(request, extra_context)

@@ -44,8 +44,8 @@ TEXTS: dict[type[Row], str] = {
 }
 MARK = re.compile(r"\bmark\d+x")
 PATH: Sequence[tuple[str, dict[str, Any]]] = (
-    ("How do I oil the greenhouse door?", {}),
-    ("With linseed oil.", {}),
+    ("The orchids in the greenhouse are my aunt’s.", {}),
+    ("Noted.", {}),
     *((f"Small talk, number {number}.", {}) for number in range(12)),
     ("Write the greenhouse plan.", {}),
     ("Here is the plan.", {"makes": True}),
