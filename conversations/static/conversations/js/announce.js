@@ -18,7 +18,7 @@ export function spoken(text) {
     .replace(/!?\[([^[\]]*)\]\([^)[]*\)/g, "$1")
     .replace(INLINE, (all, ticks, code) => code ?? "")
     .replace(/\s+/g, " ")
-    .replace(/ ?\| ?/g, " ")
+    .replace(/ ?(?:\| ?)+/g, " ")
     .trim();
 }
 
