@@ -101,3 +101,32 @@ def test_pictures_of_an_export_are_shown_and_missing_files_are_named(
         expect(assistant).to_contain_text("Here it is.")
         assert violations(chat.page) == []
         assert chat.page.evaluate("document.documentElement.scrollWidth") == size["width"]
+
+
+def talk(*messages: tuple[str, str, str]) -> FilePayload:
+    """One conversation of Claude's export, of messages each with who says it, its time and its text."""
+    said = [
+        {"uuid": f"m{number}", "sender": who, "created_at": at, "text": text}
+        for number, (who, at, text) in enumerate(messages)
+    ]
+    content = json.dumps({"uuid": "talk", "name": "The harbour", "chat_messages": said})
+    return FilePayload(name="talk.json", mimeType="application/json", buffer=content.encode())
+
+
+def test_a_newer_export_goes_on_and_days_are_named(reader: Reader) -> None:
+    first = [("human", "2026-03-01T12:00:00Z", "When?"), ("assistant", "2026-03-01T12:01:00Z", "At noon.")]
+    next_day = [("human", "2026-03-02T12:00:00Z", "And today?")]
+    with reader() as chat:
+        open_import(chat, phone=False)
+        dialog = chat.page.get_by_role("dialog", name="Import conversations")
+        chosen = dialog.locator("input[type=file]")
+        chosen.set_input_files(talk(*first))
+        expect(dialog.get_by_text("1 conversation with 2 messages is here now.")).to_be_visible()
+        dialog.get_by_role("button", name="Choose another file").click()
+        chosen.set_input_files(talk(*first, *next_day))
+        expect(dialog.get_by_text("1 conversation that you had went on: 1 message came to them.")).to_be_visible()
+        dialog.get_by_role("link", name="The harbour").click()
+        expect(chat.turns).to_have_count(3)
+        expect(chat.page.locator(".turn-day")).to_have_text(["Sunday, March 1, 2026", "Monday, March 2, 2026"])
+        assert violations(chat.page) == []
+        assert chat.page.evaluate("document.documentElement.scrollWidth") == chat.page.viewport_size["width"]  # type: ignore[index]
