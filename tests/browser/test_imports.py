@@ -128,5 +128,9 @@ def test_a_newer_export_goes_on_and_days_are_named(reader: Reader) -> None:
         dialog.get_by_role("link", name="The harbour").click()
         expect(chat.turns).to_have_count(3)
         expect(chat.page.locator(".turn-day")).to_have_text(["Sunday, March 1, 2026", "Monday, March 2, 2026"])
+        above = chat.page.evaluate(
+            "[...document.querySelectorAll('.turn-day')].map((day) => day.nextElementSibling.innerText)"
+        )
+        assert ["When?" in above[0], "And today?" in above[1]] == [True, True]
         assert violations(chat.page) == []
         assert chat.page.evaluate("document.documentElement.scrollWidth") == chat.page.viewport_size["width"]  # type: ignore[index]

@@ -56,7 +56,7 @@ export class Log {
   /** Turns older than those shown. */
   prepend(messages) {
     const turns = this.#turnsOf(messages);
-    this.scroll.keepPlace(this.element.firstElementChild, () => {
+    this.scroll.keepPlace(this.element.querySelector(".turn"), () => {
       this.element.prepend(...turns.map((turn) => turn.element));
       this.markWindow();
       this.#markDays();
@@ -192,11 +192,15 @@ export class Log {
     const turns = elements.map((element) => this.#byMessage.get(element.dataset.message)).filter(Boolean);
     const days = newDays(turns.map((turn) => turn.message.created_at));
     turns.forEach(({ element }, place) => {
-      const shown = element.querySelector(":scope > .turn-day");
-      if (shown?.textContent === days[place]) return;
+      const before = element.previousElementSibling;
+      const shown = before?.matches(".turn-day") ? before : null;
+      if (shown && shown.textContent === days[place]) return;
       shown?.remove();
-      if (days[place]) element.prepend(h("p", { class: "turn-day" }, days[place]));
+      if (days[place]) element.before(h("p", { class: "turn-day" }, days[place]));
     });
+    for (const day of this.element.querySelectorAll(".turn-day")) {
+      if (!day.nextElementSibling?.matches(".turn[data-message]")) day.remove();
+    }
   }
 
   #turnsOf(messages) {
