@@ -119,7 +119,7 @@ async function result(answer, open) {
     memories && `${count(memories, "note")} came along.`,
     files && `${count(files, "file")} came along, and ${files === 1 ? "is" : "are"} read in the background.`,
     empty && `${count(empty, "conversation")} without a word in it ${empty === 1 ? "was" : "were"} left out.`,
-    "What to remember of them is found out after a while.",
+    threads.length && "What to remember of them is found out after a while.",
   ];
   const firsts = await Promise.all(
     threads.slice(0, NAMED).map(({ id }) => api.get(`threads/${id}/`).catch(() => null)),
