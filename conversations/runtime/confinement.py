@@ -63,8 +63,8 @@ REFUSED_CALLS = {
     ),
     "for administrators": RefusedCalls(
         "mount, umount2, pivot_root, mount_setattr, move_mount, open_tree, fsopen, name_to_handle_at, open_by_handle_at, "
-        "add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd, init_module, finit_module, delete_module, kexec_load, reboot, "
-        "swapon",
+        "add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd, init_module, finit_module, delete_module, "
+        "kexec_load, reboot, swapon",
         (165, 166, 155, 442, 429, 428, 430, 303, 304, 248, 249, 250, 298, 321, 323, 175, 313, 176, 246, 169, 167),
         (40, 39, 41, 442, 429, 428, 430, 264, 265, 217, 218, 219, 241, 280, 282, 105, 273, 106, 104, 142, 224),
     ),

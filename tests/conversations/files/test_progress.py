@@ -102,7 +102,7 @@ def test_a_file_that_cannot_be_read_says_why_and_has_no_parts(content: bytes) ->
 def test_what_stood_there_before_a_problem_stays_and_the_problem_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(progress, "LIMITS", Limits(parts=3))
+    monkeypatch.setattr(progress, "SHORT_LIMITS", Limits(parts=3))
     file = markdown()
     progress.read_file(file.id)
     file.refresh_from_db()
