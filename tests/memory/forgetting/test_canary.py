@@ -1,0 +1,230 @@
+"""Words of every kind are put in by the ways that people, models and services have, and taken away by each way there is: then
+no table, folder, export or next request holds one. What the data map declares and nothing puts in fails here."""
+
+import json
+import shutil
+import uuid
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.utils import timezone
+from pytest_django import Settings
+
+from conversations.files import progress, storage
+from conversations.models import Thread
+from conversations.models.data_map import TABLES
+from conversations.runtime.db import in_database
+from conversations.threads import deletion
+from conversations.upkeep import retention
+from memory.index.index_turns import catch_up
+from memory.models import Memory
+from tests import model_scripts as scripts
+from tests.conversations.rest.client import Api
+from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
+from tests.memory.forgetting.test_forgetting import rows_with
+from tests.model_server import ModelServer
+from tests.uploads import FORM, form
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+LENGTHS = {
+    "a word": "{}",
+    "three words": "my {} stone",
+    "a sentence": "Please keep in mind that the spare {} lies behind the old birch.",
+}
+PLACES = (
+    *("turn", "clientid", "filename", "filetext", "answer", "query", "artifacttitle", "artifact", "title", "error"),
+    *("refusal", "note", "tag", "summary", "moment", "day", "topic", "log", "question"),
+)
+TOKENS = {place: f"zq{place}vix" for place in PLACES}
+NOT_PUT_IN = {
+    "conversations.File": {"title", "error"},
+    "conversations.FilePart": {"label", "heading", "terms"},
+    "conversations.Reply": {"client_id", "request_id"},
+    "conversations.ContextSnapshot": {"problems", "diagnostics"},
+    "conversations.Message": {"citations"},
+    "memory.Memory": {"confined_to"},
+    "admin.LogEntry": {"change_message"},
+}
+"""Columns that this conversation leaves empty, or that hold numbers of words: `tests/belongings.py` fills most of them."""
+
+type Ids = Mapping[str, str]
+type Way = Callable[[Api, Ids], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings: Settings) -> Iterator[None]:
+    shutil.rmtree(settings.OPENBOOK_FILES_DIR, ignore_errors=True)
+    yield
+    shutil.rmtree(settings.OPENBOOK_FILES_DIR, ignore_errors=True)
+
+
+async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
+    words = {place: form_of.format(token) for place, token in TOKENS.items()}
+    name = f"{TOKENS['filename']}.md"
+    uploaded = (await api.send("POST", "files/", form(f"{words['filetext']}\n".encode(), name), FORM)).body
+    await in_database(progress.read_file)(uuid.UUID(uploaded["id"]))
+    made = {"title": words["artifacttitle"], "kind": "document", "content": words["artifact"]}
+    model.script(
+        scripts.tool_use("search_messages", {"query": words["query"]}),
+        scripts.text(words["answer"]),
+    )
+    first = {"content": words["turn"], "client_message_id": TOKENS["clientid"], "files": [uploaded["id"]]}
+    told = (await api.post("threads/new/messages/", {"assistant": "analyst", **first})).body
+    thread = told["thread"]
+    assert (await api.call("PATCH", f"threads/{thread}/", {"title": words["title"]})).status == 200
+    await in_database(catch_up)(user.pk)
+    model.script(scripts.error(400, message=f"can't read “{words['turn']}” {words['error']}"))
+    await api.post(f"threads/{thread}/messages/", {"content": "Go on."})
+    model.script(scripts.refusal(explanation=words["refusal"]))
+    await api.post(f"threads/{thread}/messages/", {"content": words["question"]})
+    # Last, as an exchange that made an artifact is in no later request.
+    model.script(scripts.tool_use("save_artifact", made), scripts.text("Saved."))
+    await api.post(f"threads/{thread}/messages/", {"content": "Write it down."})
+    model.script(
+        scripts.tool_use("search_messages", {"query": f"{TOKENS['turn']} {TOKENS['filetext']}"}),
+        scripts.text("I have read it."),
+    )
+    other = (await api.post("threads/new/messages/", {"content": "What was it?", "assistant": "analyst"})).body
+    quoted = json.dumps(model.bodies[-1], ensure_ascii=False)
+    assert TOKENS["turn"] in quoted
+    assert TOKENS["filetext"] in quoted
+    turn = told["user_message"]["id"]
+    memory = await in_database(remember)(user, thread, turn, words)
+    return {"thread": thread, "turn": turn, "file": uploaded["id"], "other": other["thread"], "memory": memory}
+
+
+def remember(user: User, thread_id: str, turn: str, words: Mapping[str, str]) -> str:
+    """What is remembered of the turn, and what staff's log calls it."""
+    thread, sources = Thread.objects.get(id=thread_id), [uuid.UUID(turn)]
+    memory = make_memory(user, words["note"], sources=sources, tags=[f"user:{user.pk}", TOKENS["tag"]])
+    part = make_thread_summary(thread, timezone.now(), words["summary"], key_moments=[words["moment"]], sources=sources)
+    make_daily_summary(user, "2026-11-20", words["day"], key_moments=[words["day"]], parts=[part.id])
+    make_topic(user, words["topic"], thread=thread, sources=sources)
+    LogEntry.objects.create(
+        user=user,
+        content_type=ContentType.objects.get_for_model(Memory),
+        object_id=str(memory.id),
+        object_repr=words["log"],
+        action_flag=CHANGE,
+    )
+    return str(memory.id)
+
+
+async def forget_turn(api: Api, ids: Ids) -> None:
+    assert (await api.post(f"messages/{ids['turn']}/forget/")).status == 200
+
+
+async def forget_memory(api: Api, ids: Ids) -> None:
+    assert (await api.post(f"memories/{ids['memory']}/forget/")).status == 200
+
+
+async def delete_file(api: Api, ids: Ids) -> None:
+    assert (await api.call("DELETE", f"files/{ids['file']}/")).status == 204
+
+
+async def clear(api: Api, ids: Ids) -> None:
+    assert (await api.post(f"threads/{ids['thread']}/clear/")).status == 200
+
+
+async def delete_thread(api: Api, ids: Ids) -> None:
+    assert (await api.call("DELETE", f"threads/{ids['thread']}/")).status == 204
+
+
+async def delete_account(api: Api, ids: Ids) -> None:
+    await in_database(lambda: deletion.delete_user(Thread.objects.get(id=ids["thread"]).user))()
+
+
+async def retain(api: Api, ids: Ids) -> None:
+    await in_database(retention.delete_threads)(timezone.now() + timedelta(minutes=1))
+
+
+OF_TURN = {
+    *("turn", "clientid", "filename", "filetext", "error", "refusal", "note", "tag", "summary", "moment", "day"),
+    *("topic", "log"),
+}
+STAYS = {"artifact", "artifacttitle", "title"}
+GONE: dict[Way, set[str]] = {
+    forget_turn: OF_TURN,
+    forget_memory: OF_TURN,
+    delete_file: {"filetext"},
+    clear: {*PLACES} - STAYS,
+    delete_thread: {*PLACES},
+    delete_account: {*PLACES},
+    retain: {*PLACES},
+}
+"""What each way takes along. What was said in other turns, and made, stays where those turns stay."""
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("way", GONE)
+async def test_what_is_taken_away_is_nowhere(
+    user: User, api: Api, model: ModelServer, settings: Settings, way: Way, length: str
+) -> None:
+    ids = await put_in(user, api, model, LENGTHS[length])
+    gone = [TOKENS[place] for place in sorted(GONE[way])]
+    before = await in_database(rows_with)(*TOKENS.values())
+    assert not [
+        token for token in TOKENS.values() if not any(token in row.lower() or hexed(token) in row for row in before)
+    ]
+    await way(api, ids)
+    await in_database(storage.remove_due)(timezone.now())
+    left = await in_database(rows_with)(*gone)
+    assert {token for token in gone for row in left if token in row or hexed(token) in row} == set(), left
+    assert list(files_with(settings.OPENBOOK_FILES_DIR, gone)) == []
+    if way is delete_account:
+        return
+    exported = json.dumps((await api.get("export/")).body, ensure_ascii=False)
+    assert [token for token in gone if token in exported] == []
+    sent = len(model.bodies)
+    model.script(scripts.text("I see."), scripts.text("I see."))
+    for thread in ("new", ids["other"]):
+        await api.post(f"threads/{thread}/messages/", {"content": "What was behind the birch?"})
+    asked = json.dumps(model.bodies[sent:], ensure_ascii=False)
+    assert [token for token in gone if token in asked] == []
+
+
+def hexed(token: str) -> str:
+    return token.encode().hex()
+
+
+def files_with(folder: Path, tokens: list[str]) -> Iterator[Path]:
+    for path in Path(folder).rglob("*"):
+        if path.is_file() and any(token.encode() in path.read_bytes() or token in str(path) for token in tokens):
+            yield path
+
+
+def columns_with_tokens() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for label in TABLES:
+        model = apps.get_model(label)
+        with connection.cursor() as cursor:
+            cursor.execute(f'SELECT to_jsonb(one) FROM "{model._meta.db_table}" AS one')  # noqa: S608
+            rows = [json.loads(row) if isinstance(row, str) else row for (row,) in cursor.fetchall()]
+        names = {
+            name
+            for row in rows
+            for name, value in row.items()
+            if any(token in json.dumps(value).lower() for token in TOKENS.values())
+        }
+        if names:
+            found[label] = names
+    return found
+
+
+async def test_words_are_put_into_every_column_that_the_map_declares(user: User, api: Api, model: ModelServer) -> None:
+    """And into no column of which it says that it holds none."""
+    await put_in(user, api, model, LENGTHS["a word"])
+    declared = {
+        label: {name for name, column in table.columns.items() if column.has_words} - NOT_PUT_IN.get(label, set())
+        for label, table in TABLES.items()
+        if table.has_words and label != "memory.IndexedPassage"
+    }
+    assert await in_database(columns_with_tokens)() == declared
