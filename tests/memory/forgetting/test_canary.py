@@ -4,7 +4,7 @@ no table, folder, export or next request holds one. What the data map declares a
 import json
 import shutil
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -201,7 +201,7 @@ def files_with(folder: Path, tokens: list[str]) -> Iterator[Path]:
             yield path
 
 
-def columns_with_tokens() -> dict[str, set[str]]:
+def columns_with_tokens(tokens: Iterable[str] = TOKENS.values()) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for label in TABLES:
         model = apps.get_model(label)
@@ -212,7 +212,7 @@ def columns_with_tokens() -> dict[str, set[str]]:
             name
             for row in rows
             for name, value in row.items()
-            if any(token in json.dumps(value).lower() for token in TOKENS.values())
+            if any(token in json.dumps(value).lower() for token in tokens)
         }
         if names:
             found[label] = names
@@ -228,3 +228,12 @@ async def test_words_are_put_into_every_column_that_the_map_declares(user: User,
         if table.has_words and label != "memory.IndexedPassage"
     }
     assert await in_database(columns_with_tokens)() == declared
+
+
+async def test_the_export_tells_what_the_map_says_and_nothing_else(user: User, api: Api, model: ModelServer) -> None:
+    await put_in(user, api, model, LENGTHS["a word"])
+    exported = json.dumps((await api.get("export/")).body, ensure_ascii=False)
+    for token in TOKENS.values():
+        columns = await in_database(columns_with_tokens)([token])
+        told = {TABLES[label].columns[name].exported for label, names in columns.items() for name in names} - {""}
+        assert (token in exported) == bool(told), (token, columns)
