@@ -3,7 +3,7 @@ what is right. A token that has limits of its own has a row of the same kind, so
 
 No model is called for which no tokens are set aside (``conversations.providers.base.ask``). Of a reply's first request the
 statement does it that stores the reply, of each further one the statement that stores that request; the one that ends the
-reply puts what was used in the place of all. What is asked beside replies – notes of conversations, trials of connections – has
+reply puts what was used in the place of all. What is asked beside replies (notes of conversations, trials of connections) has
 a row of its own. Nothing is locked while a model is called. What a dead process left behind is given back: a reply's share when
 it is ended, a reservation once its time is over.
 

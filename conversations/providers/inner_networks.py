@@ -41,8 +41,8 @@ def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
 
 def written_address(host: str) -> Address | None:
     """The address that a host of a URL stands for without being looked up, in any form that a client or a resolver takes:
-    ``127.1``, ``0x7f000001``, ``127。0。0。1`` and ``localhost`` too. Raises ``ValueError`` where it is neither an address nor
-    a name."""
+    ``127.1``, ``0x7f000001``, ``127。0。0。1`` and ``localhost`` too. Raises ``ValueError`` where it is neither an address
+    nor a name."""
     name = unicodedata.normalize("NFKC", host.translate(DOTS)).lower().strip("[]").removesuffix(".")
     if name == "localhost" or name.endswith(".localhost"):
         return LOOPBACK

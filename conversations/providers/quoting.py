@@ -2,7 +2,7 @@
 it. Pure, so the same text is the same bytes in every request.
 
 Ordinary texts stay as they are. Where a text holds what would pass for a marker of its place (``markers``), a backslash comes
-before that. Where a text has to stay as it is – a file's –, the tags around it get a number that it doesn't hold. Names stand
+before that. Where a text has to stay as it is, a file's, the tags around it get a number that it doesn't hold. Names stand
 between typographic quotes, with backslashes where they hold such a quote that would end them; attributes of tags are escaped as
 in HTML; what a model is given as JSON ends where JSON says.
 """

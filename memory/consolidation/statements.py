@@ -26,7 +26,8 @@ LONGEST_PREFIX = 40
 """Characters that a statement may have before it: "Last week, …"."""
 WORD = re.compile(r"\w+")
 BREAK = re.compile(
-    r"[,;:]\s+|[，；：]\s*|(?<!\s)\s+[-–—]\s+|(?<=\w)\s+(?=¿)|(?<=[。！？])|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
+    r"[,;:]\s+|[，；：]\s*|(?<!\s)\s+[-–—]\s+|(?<=\w)\s+(?=¿)|(?<=[。！？])"
+    r"|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
 )
 UNCLOSED = re.compile("[“„«][^”“»]*$|^[^“„«]*[”»]")
 SOME_DAY = date(2026, 1, 1)

@@ -133,4 +133,5 @@ def test_a_newer_export_goes_on_and_days_are_named(reader: Reader) -> None:
         )
         assert ["When?" in above[0], "And today?" in above[1]] == [True, True]
         assert violations(chat.page) == []
-        assert chat.page.evaluate("document.documentElement.scrollWidth") == chat.page.viewport_size["width"]  # type: ignore[index]
+        width = chat.page.evaluate("innerWidth")
+        assert chat.page.evaluate("document.documentElement.scrollWidth") == width

@@ -12,8 +12,10 @@ const STEEPEST = 9
 
 const UNITS = [
     ..." \n\t\r\u00a0\u3000.…!?。,;:-–_=+*~`#>|[({<])}\"'“”«»\\/&@$%^aAß1日あ",
-    ...["\r\n", "\n\n", " \n", "a\n", "a ", "A ", "a. ", "1. ", "1, ", "a: ", "- ", "> ", "| ", "**", "```", "~~~", "---"],
-    ...["![", "](", "[](", "[a](", "<!--", "<a ", "</", "&a", "a@", "a.", "a-", "http://", "version ", "file ", "#memory-"],
+    ...["\r\n", "\n\n", " \n", "a\n", "a ", "A ", "a. ", "1. ", "1, ", "a: ", "- ", "> ", "| ", "**"],
+    ...["```", "~~~", "---"],
+    ...["![", "](", "[](", "[a](", "<!--", "<a ", "</", "&a", "a@", "a.", "a-", "http://", "version "],
+    ...["file ", "#memory-"],
     ..."😀0:",
 ]
 
@@ -25,7 +27,8 @@ function* patterns() {
         while (todo.length > 0) {
             const node = todo.pop()
             if (node?.type === "Literal" && node.regex) {
-                yield { place: `${path}:${node.loc.start.line}`, pattern: new RegExp(node.regex.pattern, node.regex.flags) }
+                const pattern = new RegExp(node.regex.pattern, node.regex.flags);
+                yield { place: `${path}:${node.loc.start.line}`, pattern };
             } else if (node?.type === "NewExpression" && node.callee.name === "RegExp") {
                 yield { place: path, pattern: null }
             }

@@ -7,7 +7,10 @@ const SENTENCE = /[^.!?。！？\n]+([.!?]+(?=\s)|[。！？]+|\n+|)/gu;
 const KEPT = 12;
 
 /** What stands within a line as code, or a sign of emphasis: beside a word, and not within one. */
-const INLINE = /(`+)([^`]+)\1|`+|(?<![\w*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\w*])|(?<!\w)_+(?=\w)|(?<=[^\W_])_+(?!\w)|~~/g;
+const CODE = /(`+)([^`]+)\1|`+/;
+const STARS = /(?<![\w*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\w*])/;
+const LOW_LINES = /(?<!\w)_+(?=\w)|(?<=[^\W_])_+(?!\w)|~~/;
+const INLINE = new RegExp([CODE, STARS, LOW_LINES].map(({ source }) => source).join("|"), "g");
 
 /** Markdown's signs say nothing aloud; a block of code is named, not spelled, code within a line is read as it is. */
 export function spoken(text) {

@@ -13,7 +13,8 @@ function escaped(text) {
 }
 
 /** Mathematics stays as it was written: signs in it are no Markdown. Dollars only where they can't be money. */
-const INLINE_MATHS = /^(?:\\\([^\n]{1,2000}?\\\)|\\\[[^\n]{1,2000}?\\\]|\$\$[^$\n]{1,2000}\$\$|\$(?=[^\s$])[^$\n]{0,500}[^\s$\\]\$(?!\d))/;
+const BRACKETS = /^(?:\\\([^\n]{1,2000}?\\\)|\\\[[^\n]{1,2000}?\\\])/;
+const DOLLARS = /^(?:\$\$[^$\n]{1,2000}\$\$|\$(?=[^\s$])[^$\n]{0,500}[^\s$\\]\$(?!\d))/;
 const BLOCK_MATHS = /^ {0,3}(?:\\\[[\s\S]{1,5000}?\\\]|\$\$[^$]{1,5000}\$\$)[ \t]*(?:\n+|$)/;
 const BEGINS_MATHS = /\\[([]|\$/;
 
@@ -34,7 +35,7 @@ const maths = [
     level: "inline",
     start: (source) => source.match(BEGINS_MATHS)?.index,
     tokenizer(source) {
-      const raw = INLINE_MATHS.exec(source)?.[0];
+      const raw = (BRACKETS.exec(source) ?? DOLLARS.exec(source))?.[0];
       return raw && { type: "formula", raw, text: raw };
     },
     renderer: ({ text }) => escaped(text),

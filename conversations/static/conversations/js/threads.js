@@ -110,7 +110,8 @@ export class ThreadList {
 
   #foot(found, wanted) {
     if (wanted) return []; // the server looks through all of them
-    if (!found.length && !this.#next) return [h("p", { class: "list-note" }, "Your conversations will be listed here.")];
+    const empty = !found.length && !this.#next;
+    if (empty) return [h("p", { class: "list-note" }, "Your conversations will be listed here.")];
     return this.#next
       ? [
           h(

@@ -58,7 +58,8 @@ export class Welcome {
   /** Those that show what this assistant is for. */
   #showExamples() {
     const examples = this.examplesOf[this.assistant] ?? this.examplesOf[""];
-    const offered = examples.filter(({ assistant }) => !assistant || this.assistants.some(({ slug }) => slug === assistant));
+    const slugs = this.assistants.map(({ slug }) => slug);
+    const offered = examples.filter(({ assistant }) => !assistant || slugs.includes(assistant));
     this.examples.replaceChildren(...offered.map((example) => this.#example(example)));
   }
 
