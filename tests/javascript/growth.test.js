@@ -84,6 +84,7 @@ test("only these scripts make patterns of texts, with no run but of what ends it
     const made = [...patterns()].filter(({ pattern }) => !pattern).map(({ place }) => place)
     assert.deepEqual([...new Set(made)].sort(), [
         "artifacts/static/artifacts/js/tables.js",
+        "conversations/static/conversations/js/announce.js",
         "conversations/static/conversations/js/citations.js",
         "conversations/static/conversations/js/finding.js",
     ])
