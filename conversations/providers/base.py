@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, TypeGuard
 
 from conversations.models import Model
 from conversations.providers import model_catalog
@@ -100,6 +100,12 @@ class Usage:
 
 
 NO_USAGE = Usage()
+MOST_TOKENS = 2**31 - 1
+
+
+def is_token_figure(value: object) -> TypeGuard[int]:
+    """Whether a request may have so many tokens: services tell texts, negative and absurd figures, too."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 class Unreserved(Exception):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conversations.providers import refusals
+from conversations.providers.base import is_token_figure
 from conversations.providers.errors import StreamError, code_for_status
 from conversations.providers.message_stream import LONGEST_DETAILS
 from conversations.runtime.text import clean
@@ -68,4 +69,5 @@ def nested(value: Mapping[str, Any], *names: str) -> Any:
 
 
 def number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    """The figure, 0 where it is none that can be meant."""
+    return value if is_token_figure(value) else 0

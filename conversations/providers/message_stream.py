@@ -20,6 +20,7 @@ from conversations.providers.base import (
     ToolStarted,
     Usage,
     UsageSoFar,
+    is_token_figure,
 )
 from conversations.providers.cited_documents import CitedDocument, marks_for
 from conversations.providers.errors import StreamError, code_for_type
@@ -304,13 +305,13 @@ class MessageAccumulator:
     def note_usage(self, usage: object) -> None:
         """Later figures replace earlier ones: the API's are cumulative."""
         match usage:
-            case {"cache_creation": {"ephemeral_1h_input_tokens": int(tokens)}}:
+            case {"cache_creation": {"ephemeral_1h_input_tokens": tokens}} if is_token_figure(tokens):
                 self.usage["cache_creation_1h_input_tokens"] = tokens
         match usage:
-            case {"output_tokens_details": {"thinking_tokens": int(tokens)}}:
+            case {"output_tokens_details": {"thinking_tokens": tokens}} if is_token_figure(tokens):
                 self.usage["thinking_tokens"] = tokens
         if isinstance(usage, dict):
-            self.usage |= {name: n for name in COUNTED_TOKENS if isinstance(n := usage.get(name), int)}
+            self.usage |= {name: n for name in COUNTED_TOKENS if is_token_figure(n := usage.get(name))}
 
     def learn(self, **values: Any) -> None:
         self.last = replace(self.last, **{name: value for name, value in values.items() if value})

@@ -1,21 +1,24 @@
 """Streams of servers that don't keep to their protocols, cut anywhere: nothing that was read is thrown away, or said twice."""
 
+import asyncio
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from conversations.providers import event_stream
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import Provider, ProviderError, ProviderEvent, UsageSoFar
 from conversations.providers.chat_calls import PiecedCalls
-from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator
+from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator, usage_of
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.errors import StreamError
-from conversations.providers.event_stream import EventReader
+from conversations.providers.event_stream import EVENTS_AT_ONCE, LIFE, LONGEST, EventReader, StreamEvent, events_in
 from conversations.providers.inline_thoughts import InlineThoughts
 from conversations.providers.message_stream import Heard, MessageAccumulator, Progress, ToolCalls
 from conversations.providers.openai import OpenAIProvider
@@ -137,3 +140,73 @@ def test_odd_lines_of_the_claude_cli(name: str) -> None:
         assert told_by(shown(events), error.code) == CLI[name].told
         return
     assert told_by(shown(events)) == CLI[name].told
+
+
+@pytest.mark.parametrize(
+    ("begin", "piece", "refused"),
+    [
+        (b"", b"\n" * 65_536, False),
+        (b"", b" " * 65_536, False),
+        (b"", b"x" * 65_536, True),
+        (b'{"a": "', b"x" * 65_536, True),
+        (b"data: ", b"x" * 65_536, True),
+        (b"data: x\n", b"data: x\n" * 8_192, True),
+        (b"", b": ping\n" * 8_192, False),
+    ],
+)
+def test_what_never_ends_is_refused_or_dropped_and_costs_what_it_is(begin: bytes, piece: bytes, refused: bool) -> None:
+    """Each byte is looked at a few times at most, and no more is kept than the longest event has."""
+    reader, most = EventReader(), 0
+    pieces = 4 * LONGEST // len(piece)
+    try:
+        for number, part in enumerate([begin, *[piece] * pieces]):
+            most = max(most, number * len(piece))
+            assert all(event == LIFE for event in reader.feed(part))
+    except ValueError:
+        assert refused and most <= 2 * LONGEST
+    else:
+        assert not refused and len(b"".join(reader.__dict__["_parts"])) < 2 * len(piece)
+
+
+@pytest.mark.parametrize(
+    "value", ["[" + "{}," * 100_000 + "{}]", "[" * 100_000 + "]" * 100_000, "[" + "9" * 100_000 + "]"]
+)
+def test_an_event_of_very_many_values_is_refused_before_they_are_made(value: str) -> None:
+    with pytest.raises(ValueError):
+        StreamEvent(f'{{"choices": [], "x": {value}}}').parse()
+
+
+@pytest.mark.parametrize("figure", [-1, 2**31, 2**63, 10**30, True, "7", 1.5, None, [], {}])
+def test_figures_that_no_request_can_have_count_as_not_told(figure: object) -> None:
+    names = ["input_tokens", "output_tokens", "cache_read_input_tokens", "prompt_tokens", "completion_tokens"]
+    usage = dict.fromkeys(names, figure)
+    accumulator = MessageAccumulator()
+    accumulator.note_usage(usage | {"cache_creation": {"ephemeral_1h_input_tokens": figure}})
+    assert not accumulator.so_far().usage.is_told
+    assert not usage_of(usage).is_told
+
+
+async def test_others_have_their_turn_while_a_service_floods(bytes_server: BytesServer) -> None:
+    bytes_server.play([b"data: {}\n\n" * 20_000])
+    events, before, longest = 0, 0, 0
+
+    async def others() -> None:
+        nonlocal before, longest
+        while True:
+            longest, before = max(longest, events - before), events
+            await asyncio.sleep(0)
+
+    watching = asyncio.ensure_future(others())
+    async with httpx2.AsyncClient() as client, client.stream("POST", f"{bytes_server.url}/v1/messages") as response:
+        async for _ in events_in(response):
+            events += 1
+    watching.cancel()
+    assert events == 20_000 and longest <= EVENTS_AT_ONCE
+
+
+async def test_an_answer_without_end_is_ended(bytes_server: BytesServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_stream, "MOST_EVENTS", 1_000)
+    bytes_server.play([b"data: {}\n\n" * 20_000])
+    async with httpx2.AsyncClient() as client, client.stream("POST", f"{bytes_server.url}/v1/messages") as response:
+        with pytest.raises(ValueError, match="without end"):
+            assert not [event async for event in events_in(response) if event.data != "{}"]
