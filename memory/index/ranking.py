@@ -197,9 +197,10 @@ def values_of(
     wanted: int,
     here: uuid.UUID | None = None,
     before: int = 0,
+    for_message: bool = False,
 ) -> dict[str, Any]:
     """What ``STATEMENT`` is asked with. ``fresh`` are turns that are not indexed yet; of the thread ``here``, only what comes
-    before this depth is wanted. Pure."""
+    before this depth is wanted; ``for_message``: echoes are no evidence. Pure."""
     named = [word for word in query.words if not counts.names.isdisjoint(word.terms)]
     words = [word for word in query.words if word not in named] or named
     rare = 1 / (2 * COMMON)
@@ -227,7 +228,7 @@ def values_of(
         "known": [-1.0 if word.term in fetched else holding[word.term] for word in words],
         "rare": [*(number for word in words if word.term in fetched for number in word.terms), *days],
         "rest": [number for word in looked_at for number in word.terms] or [NOTHING],
-        **_echo_values(query),
+        **_echo_values(query, for_message=for_message),
         "passages": counts.passages,
         "mean": counts.mean_length,
         "fresh": Jsonb([row for turn in fresh for row in rows_of(query.user, turn)]),
@@ -244,12 +245,13 @@ def values_of(
     }
 
 
-def _echo_values(query: Query) -> dict[str, Any]:
-    """Which words and lengths make a passage an echo of the query. What says the same without asking answers a question."""
-    length = len(query.words)
+def _echo_values(query: Query, *, for_message: bool) -> dict[str, Any]:
+    """Which words and lengths make a passage an echo of a message. What says the same without asking answers a question. Who
+    searches wants to find what was asked, too."""
+    length = len(query.words) if for_message else 0
     return {
         "every": [number for word in query.words for number in word.terms],
-        "longest": int(length / ALIKE),
+        "longest": int(length / ALIKE) if length else -1,
         "shortest": NEVER if query.asks else max(1, min(LONG_ECHO, math.ceil(length * ALIKE))),
     }
 

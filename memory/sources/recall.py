@@ -67,7 +67,7 @@ class RecallQuery:
     """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
     ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
     ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
-    ``is_past``: nothing that is newer than ``at``."""
+    ``is_past``: nothing that is newer than ``at``. ``is_message``: the text is a message, of which echoes are no evidence."""
 
     user_id: int
     text: str
@@ -79,6 +79,7 @@ class RecallQuery:
     everywhere: bool = False
     elsewhere: bool = True
     is_past: bool = False
+    is_message: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +151,7 @@ class RecallSource(Source[Recalled]):
             gone=query.gone,
             filtering=query.filtering,
             is_past=query.is_past,
+            is_message=True,
         )
 
     def fit(self, candidates: Recalled, tokens: int) -> Fitted:
@@ -232,7 +234,13 @@ def _turns(
         most = min(most, max(FEWEST, int(ENOUGH * room / (2 * counts.mean_length + LINE))))
     for wanted in (most, most * READ_ON):
         values = ranking.values_of(
-            query, counts, unindexed, wanted=wanted, here=recall_query.thread_id, before=recall_query.before
+            query,
+            counts,
+            unindexed,
+            wanted=wanted,
+            here=recall_query.thread_id,
+            before=recall_query.before,
+            for_message=recall_query.is_message,
         )
         places = [RankedPassage(*row) for row in fetch_rows(RANKED, values, binary=True)]
         turns = _read(places, recall_query) if places else []

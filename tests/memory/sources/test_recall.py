@@ -64,9 +64,9 @@ def answer_again(thread: Thread, text: str) -> None:
     Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
 
 
-def recalled_texts(user: User, text: str) -> list[str]:
+def recalled_texts(user: User, text: str, *, is_message: bool = False) -> list[str]:
     with read_only():
-        return [one.text for one in search(RecallQuery(user_id=user.pk, text=text, at=NOW))]
+        return [one.text for one in search(RecallQuery(user_id=user.pk, text=text, at=NOW, is_message=is_message))]
 
 
 def candidate(n: int, text: str, here: uuid.UUID) -> Candidate:
@@ -243,7 +243,8 @@ class TestRanking:
 
     def test_an_answer_is_found_beside_its_question(self, user: User) -> None:
         tell_turns(user, *SMALL_TALK * 5, "Where did you grow up?", "In Trondheim.", *SMALL_TALK * 5)
-        assert recalled_texts(user, "Where did she grow up?")[0] == "In Trondheim."
+        assert recalled_texts(user, "Where did she grow up?")[:2] == ["Where did you grow up?", "In Trondheim."]
+        assert recalled_texts(user, "Where did she grow up?", is_message=True)[0] == "In Trondheim."
 
     @INDEXED
     @pytest.mark.parametrize(
@@ -264,16 +265,16 @@ class TestRanking:
             "长椅是木头的。",
         ]
         tell_turns(user, *evidence, *SMALL_TALK, at=NOW - timedelta(days=3))
-        before = recalled_texts(user, asked)
+        before = recalled_texts(user, asked, is_message=True)
         for n in range(3):
             tell_turns(user, asked, "I can't tell from what I know.", at=NOW - timedelta(hours=n + 1), indexed=indexed)
-        after = recalled_texts(user, asked)
+        after = recalled_texts(user, asked, is_message=True)
         assert before == [text for text in after if text in before]
         assert after[0] != asked
 
     def test_a_statement_answers_the_question_of_the_same_words(self, user: User) -> None:
         tell_turns(user, "Do I have a dog?", "Tell me.", "I have a dog.", *SMALL_TALK)
-        assert recalled_texts(user, "Do I have a dog?")[0] == "I have a dog."
+        assert recalled_texts(user, "Do I have a dog?", is_message=True)[0] == "I have a dog."
 
     def test_other_forms_of_a_word_and_scripts_without_spaces_are_found(self, user: User) -> None:
         tell_turns(user, *SMALL_TALK, "I painted a sunrise.", "Nice.", "我的猫叫小花。", "好的。")
