@@ -22,8 +22,8 @@ from conversations.tasks import delete_accounts, enqueue_reading, read_file, rem
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
 from memory.consolidation import consolidation_state
-from memory.models import Consolidation
-from memory.tasks import consolidate_user, mirror
+from memory.models import Consolidation, StaleIndex
+from memory.tasks import consolidate_user, index_stale, mirror
 
 log = logging.getLogger("openbook.worker")
 
@@ -36,6 +36,7 @@ IDLE = timedelta(minutes=10)
 LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
 RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
+INDEX_EVERY = timedelta(seconds=10)
 REST = timedelta(minutes=1)
 FILE_REST, LONGEST_FILE_REST = timedelta(seconds=1), timedelta(minutes=10)
 """After the first task to read a file that failed; after many of them."""
@@ -67,6 +68,8 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
             _enqueue(retain)
         if AccountDeletion.objects.filter(due_at__lte=now).exists() and _is_time(delete_accounts, now - REST):
             _enqueue(delete_accounts)
+        if StaleIndex.objects.exists() and _is_time(index_stale, now - INDEX_EVERY):
+            _enqueue(index_stale)
         if not get_backend().is_local and _is_time(mirror, now - MIRROR_EVERY) and mirror_due(most=1):
             _enqueue(mirror)
     return len(users)

@@ -276,3 +276,21 @@ class Vocabulary(models.Model):
 
     def __str__(self) -> str:
         return f"vocabulary of {self.user_id}"
+
+
+class StaleIndex(models.Model):
+    """A person whose turns and files are indexed by the rules of an earlier release, until a worker has indexed them anew.
+
+    ``thread`` and ``file`` are the last ones that this is done for, in the order of their ids.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
+    # No constraints: they tell a place in an order, which stays where the row is gone.
+    thread = models.UUIDField(null=True)
+    file = models.UUIDField(null=True)
+
+    class Meta:
+        verbose_name_plural = "stale indexes"
+
+    def __str__(self) -> str:
+        return f"stale index of {self.user_id}"

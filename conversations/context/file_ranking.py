@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from conversations.context.file_excerpts import PartKey
 from conversations.runtime.values import dataclass
-from memory.language.words import stems, term, words_of
+from memory.language.words import index_stems, term, words_of
 
 MOST_WORDS = 12
 EVERY_WORD = (1 << MOST_WORDS) - 1
@@ -66,9 +66,11 @@ def sought_words(user_id: int, text: str) -> SoughtWords:
 
 def part_terms(user_id: int, *texts: str) -> list[int]:
     """What a part is found by: its words, with its label and heading, and which of them stand there often."""
-    counts = Counter(stem for text in texts for stem in stems(text))
+    words = [index_stems(text) for text in texts]
+    counts = Counter(stem for own, _ in words for stem in own)
     often = (stem + OFTEN_MARK for stem, count in counts.items() if count >= OFTEN)
-    return [term(user_id, stem) for stem in (*counts, *often)][:MOST_TERMS]
+    others = (stem for _, within in words for stem in within)
+    return [*dict.fromkeys(term(user_id, stem) for stem in (*counts, *often, *others))][:MOST_TERMS]
 
 
 def scores(parts: Sequence[PartWords]) -> Mapping[PartKey, float]:

@@ -1,6 +1,5 @@
 """A person's files by the words of their parts, and by their names. What isn't the person's is not found."""
 
-import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.models import File, FilePart, Message, TurnFile
+from memory.language.plain_text import plain_text
 from memory.language.words import Sought, excerpt, term
-
-HEADING = re.compile("^#{1,6} ", re.MULTILINE)
-"""Of Markdown: nothing that an excerpt needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +61,17 @@ def matches(
 
 
 def _match(file: File, part: FilePart | None, turn: Message | None, wanted: Sequence[Sought]) -> FileMatch:
-    words = excerpt(HEADING.sub("", part.text) if part else file.name, wanted)
-    return FileMatch(file=file, part=part, turn=turn, excerpt=words[0], words=words[1])
+    text, words = excerpt(_told_by(part, wanted) if part else file.name, wanted)
+    return FileMatch(file=file, part=part, turn=turn, excerpt=text, words=words)
+
+
+def _told_by(part: FilePart, wanted: Sequence[Sought]) -> str:
+    """The text of a part as people read it, below its heading or label where that alone holds one of the words."""
+    text = plain_text(part.text)
+    for title in (part.heading, part.label):
+        if excerpt(title, wanted)[1] and not excerpt(text, wanted)[1]:
+            return f"{title}: {text}"
+    return text
 
 
 def turns_of(user: User, files: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Message]:

@@ -274,6 +274,7 @@ TABLES: dict[str, Table] = {
         stays="it counts how common words are, by numbers, and is counted anew",
         never="common shares names",
     ),
+    "memory.StaleIndex": Table(goes_with="user"),
     "memory.Preferences": Table(goes_with="user", never="time_zone"),
     "memory.Consolidation": Table(goes_with="user", never="error"),
     "memory.MirroredMemory": Table(),

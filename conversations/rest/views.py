@@ -104,7 +104,8 @@ class ThreadList(APIView):
     words = Words(
         "q",
         "Only those with all of these words in the title, in one turn, in one part of a file or in a file's name; words are "
-        "found in all their forms, small ones don't count. `match` and `file_match` say where.",
+        "found in all their forms, the last one by its beginning too; small ones count only where there are no others. "
+        "`match` and `file_match` say where.",
     )
     assistant = Parameter("assistant", "Only those with this assistant: its slug.")
     updated_since = Moment("updated_since", "Only those whose last turn is from then or later.")

@@ -1,11 +1,20 @@
-"""A user's threads by the words of their titles, turns and files. What isn't the user's is not found."""
+"""A user's threads by the words of their titles, turns and files. What isn't the user's is not found.
 
+The last word may be the beginning of one, as it is while somebody types. The index holds numbers of whole words, so turns that
+hold a beginning are looked for in their texts, those of the threads that were written to last.
+"""
+
+import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
+from operator import or_
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Case, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, When
 
 from conversations import threads
 from conversations.files import search as files_search
@@ -13,22 +22,33 @@ from conversations.files.search import FileMatch
 from conversations.models import Message, Thread
 from memory.index.index_turns import newest_unindexed
 from memory.index.word_index import SaidTurn
-from memory.language.words import Sought, excerpt, holds, sought, term
+from memory.language.plain_text import plain_text
+from memory.language.words import LONGEST_TEXT, Sought, begins, excerpt, holds, sought, term
 from memory.models import IndexedPassage
 
 MOST_UNINDEXED = 60
-READ = 20_000
-"""Characters of a turn that an excerpt is looked for in."""
+MOST_READ, MOST_TURNS = 1_000, 25_000
+"""Threads in which a beginning is looked for, and turns in all of them; one that has more is looked through whole."""
+SIGNS = "\"'“”‘’«»()[]{}.,;:!?@#"
+SHORTEST = 3
+"""Letters of a beginning, but for scripts in which fewer tell something."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What is looked for among whose threads, and the places that hold it without being indexed yet."""
+    """What is looked for among whose threads, and the places that hold it without being indexed yet.
+
+    ``beginning`` is what a text has to hold from the start of a word on, beside the words ``before`` it: the last word, or
+    all of them where they are small ones, which are not indexed. Empty: nothing. It is looked for in the ``newest`` threads.
+    """
 
     user: User
     text: str
     sought: Sequence[Sought]
     fresh: Sequence[SaidTurn]
+    beginning: str = ""
+    before: Sequence[Sought] = ()
+    newest: Sequence[uuid.UUID] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +62,28 @@ class SearchMatch:
 
 def search_of(user: User, text: str) -> Search:
     wanted = sought(text)
+    *others, last = text.split() or [""]
+    before = sought(" ".join(others)) if wanted else []
+    beginning = _long_enough(last.strip(SIGNS) if wanted else " ".join(text.split()))
     fresh = newest_unindexed(user.pk, MOST_UNINDEXED) if wanted else []
-    return Search(user=user, text=text, sought=wanted, fresh=[turn for turn in fresh if holds(turn.text, wanted)])
+    held = [
+        turn
+        for turn in fresh
+        if holds(turn.text, wanted) or (beginning and holds(turn.text, before) and begins(turn.text, beginning))
+    ]
+    newest = _newest(user) if beginning else []
+    return Search(user=user, text=text, sought=wanted, fresh=held, beginning=beginning, before=before, newest=newest)
+
+
+def _newest(user: User) -> list[uuid.UUID]:
+    newest = Thread.objects.filter(user=user).order_by("-updated_at").values_list("id", "message_count")[:MOST_READ]
+    totals = accumulate(count for _, count in newest)
+    return [id for (id, count), total in zip(newest, totals, strict=True) if total <= MOST_TURNS or total == count]
+
+
+def _long_enough(beginning: str) -> str:
+    shortest = SHORTEST if beginning.isascii() else SHORTEST - 1
+    return beginning if len(beginning) >= shortest and beginning[0].isalnum() else ""
 
 
 def threads_with(search: Search) -> QuerySet[Thread]:
@@ -54,23 +94,26 @@ def threads_with(search: Search) -> QuerySet[Thread]:
     text_matches = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
     said = _readable(search.user).filter(_at((turn.thread, turn.position) for turn in search.fresh))
     fresh = Q(id__in=said.values("thread"))
+    begun = Q(id__in=_begun(search).values("thread")) if search.beginning else Q(pk__in=[])
     parts = Q(id__in=files_search.parts_with(search.user, search.sought).values("file__thread"))
     named = Q(id__in=files_search.files_named(search.user, search.text).values("thread"))
-    return threads.of(search.user).filter(titled | text_matches | fresh | parts | named)
+    return threads.of(search.user).filter(titled | text_matches | fresh | begun | parts | named)
 
 
 def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:
     """Where the words stand in these threads; one whose title alone holds them has no place."""
-    if not search.sought:
-        return {}
     ids = {thread.id for thread in threads}
-    indexed = _indexed(search).filter(thread__in=ids).order_by("thread_id", "-position").distinct("thread_id")
-    newest = dict(indexed.values_list("thread_id", "position"))
-    for turn in search.fresh:
-        if turn.thread in ids:
-            newest[turn.thread] = max(turn.position, newest.get(turn.thread, 0))
+    matches: list[QuerySet[Any]] = [_indexed(search)] if search.sought else []
+    matches += [_begun(search)] if search.beginning else []
+    found = [(turn.thread, turn.position) for turn in search.fresh if turn.thread in ids]
+    for places in matches:
+        newest_first = places.filter(thread__in=ids).order_by("thread_id", "-position").distinct("thread_id")
+        found += newest_first.values_list("thread_id", "position")
+    newest: dict[uuid.UUID, int] = {}
+    for thread, position in found:
+        newest[thread] = max(position, newest.get(thread, 0))
     turns = _readable(search.user).filter(_at(newest.items()))
-    return {turn.thread_id: _place(turn, search.sought) for turn in turns}
+    return {turn.thread_id: _place(turn, search) for turn in turns}
 
 
 def file_places(search: Search, threads: Iterable[Thread]) -> Mapping[uuid.UUID, FileMatch]:
@@ -78,19 +121,38 @@ def file_places(search: Search, threads: Iterable[Thread]) -> Mapping[uuid.UUID,
     return files_search.matches(search.user, search.text, search.sought, {thread.id for thread in threads})
 
 
-def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:
-    part, words = excerpt(turn.text[:READ], wanted)
+def _place(turn: Message, search: Search) -> SearchMatch:
+    part, words = excerpt(plain_text(turn.text[:LONGEST_TEXT]), search.sought, beginning=search.beginning)
     return SearchMatch(turn=turn, excerpt=part, words=words)
 
 
 def _indexed(search: Search) -> QuerySet[IndexedPassage]:
     here = _readable(search.user).filter(thread=OuterRef("thread"), position=OuterRef("position"))
-    first, *others = [[term(search.user.pk, stem) for stem in word] for word in search.sought]
+    first, *others = [_terms(search, word) for word in search.sought]
     passages = IndexedPassage.objects.filter(Exists(here), user=search.user, terms__overlap=first)
     same_turn = IndexedPassage.objects.filter(user=search.user, thread=OuterRef("thread"), depth=OuterRef("depth"))
     for word in others:
         passages = passages.filter(Exists(same_turn.filter(terms__overlap=word)))
     return passages
+
+
+def _begun(search: Search) -> QuerySet[Message]:
+    """Turns that hold the words and the beginning. To look for it in few ways of writing it is quick; then where it stands."""
+    begin = search.beginning
+    cases = sorted({begin, begin.lower(), begin.upper(), begin.capitalize()})
+    written = reduce(or_, (Q(text__contains=case) for case in cases))
+    begins_word = ExpressionWrapper(Q(text__regex=rf"\m({'|'.join(map(re.escape, cases))})"), BooleanField())
+    turns = _readable(search.user).filter(
+        Case(When(written, then=begins_word), default=False), thread__in=search.newest
+    )
+    same_turn = IndexedPassage.objects.filter(user=search.user, thread=OuterRef("thread"), depth=OuterRef("depth"))
+    for word in search.before:
+        turns = turns.filter(Exists(same_turn.filter(terms__overlap=_terms(search, word))))
+    return turns
+
+
+def _terms(search: Search, word: Sought) -> list[int]:
+    return [term(search.user.pk, stem) for stem in word]
 
 
 def _readable(user: User) -> QuerySet[Message]:

@@ -1,7 +1,6 @@
 """What the search in the chat's sidebar finds, for pages without a script; with one, the REST API is asked."""
 
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -19,15 +18,21 @@ LONGEST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hit:
-    """A thread and where in it the words stand, if not in its title alone: ``parts`` of the turn or of a file, each with
-    whether it is one of the words."""
+class Place:
+    """A turn or a file that the words stand in: ``parts`` of its text, each with whether it is one of the words."""
 
-    thread: uuid.UUID
+    address: str
+    name: str
+    parts: Sequence[tuple[str, bool]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """A thread and where in it the words stand, if not in its title alone. ``address`` is that of the first place."""
+
     title: str
     address: str
-    place: str = ""
-    parts: Sequence[tuple[str, bool]] = ()
+    places: Sequence[Place] = ()
 
 
 def hits(user: User, text: str) -> list[Hit]:
@@ -36,31 +41,21 @@ def hits(user: User, text: str) -> list[Hit]:
     threads = list(threads_search.threads_with(search).order_by("-updated_at", "-id")[:MOST])
     places, files = threads_search.places(search, threads), threads_search.file_places(search, threads)
     zone = services.zone_of(services.preferences_of(user))
-    return [hit for thread in threads for hit in _hits(thread, places.get(thread.id), files.get(thread.id), zone)]
+    return [_hit(thread, places.get(thread.id), files.get(thread.id), zone) for thread in threads]
 
 
-def _hits(
-    thread: Thread, said: threads_search.SearchMatch | None, file: FileMatch | None, zone: ZoneInfo
-) -> Iterator[Hit]:
+def _hit(thread: Thread, said: threads_search.SearchMatch | None, file: FileMatch | None, zone: ZoneInfo) -> Hit:
     address = f"/threads/{thread.id}/"
+    places = []
     if said:
-        yield Hit(
-            thread=thread.id,
-            title=thread.title,
-            address=f"{address}#turn-{said.turn.position}",
-            place=place_of(said.turn, zone),
-            parts=marked(said.excerpt, said.words),
+        parts = marked(said.excerpt, said.words)
+        places.append(
+            Place(address=f"{address}#turn-{said.turn.position}", name=place_of(said.turn, zone), parts=parts)
         )
     if file:
-        yield Hit(
-            thread=thread.id,
-            title=thread.title,
-            address=f"{address}#turn-{file.turn.position}" if file.turn else address,
-            place=place_in_file(file, zone),
-            parts=marked(file.excerpt, file.words),
-        )
-    if not (said or file):
-        yield Hit(thread=thread.id, title=thread.title, address=address)
+        of_turn = f"{address}#turn-{file.turn.position}" if file.turn else address
+        places.append(Place(address=of_turn, name=place_in_file(file, zone), parts=marked(file.excerpt, file.words)))
+    return Hit(title=thread.title, address=places[0].address if places else address, places=places)
 
 
 def place_of(turn: Message, zone: ZoneInfo) -> str:

@@ -47,7 +47,7 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
         "run_scripts": settings.OPENBOOK_RUN_SCRIPTS,
         "sought": sought,
         "hits": hits,
-        "found_in": len({hit.thread for hit in hits}),
+        "found_in": len(hits),
     }
     return render(request, "conversations/chat.html", context)
 

@@ -18,7 +18,8 @@ from typing import Any
 
 from conversations.runtime.word_tables import read_tables
 from memory.forgetting.normalization import folded, sentences, texts_in
-from memory.language.words import LONGEST_WORD, UNSPACED, WORD, asks, bare, every_stem, stems
+from memory.language.word_parts import LONGEST_WORD
+from memory.language.words import UNSPACED, WORD, asks, bare, every_stem, stems
 
 SHARE, SHARE_OF_QUESTION = 0.6, 0.8
 NAME, NUMBER, CODE = 2.0, 1.5, 3.0

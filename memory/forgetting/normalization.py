@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from memory.language.words import LONGEST_TEXT
+from memory.language.words import LONGEST_TEXT, alike
 
 SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+|(?<=[。！？])|\n+")
 
@@ -16,7 +16,7 @@ def folded(text: str) -> str:
     plain = " ".join(text.split())
     if not plain.isascii():
         plain = "".join(sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign))
-    return plain.casefold()
+    return alike(plain.casefold())
 
 
 def sentences(text: str) -> list[str]:

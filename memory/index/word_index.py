@@ -14,7 +14,7 @@ from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from memory.language.days import spans
 from memory.language.passages import Passage, passages
-from memory.language.words import asks, language_of, speaker, stems, term
+from memory.language.words import asks, index_stems, language_of, speaker, term
 from memory.models import Vocabulary
 
 MOST_TERMS = 1_000
@@ -65,8 +65,8 @@ def rows_of(user_id: int, turn: SaidTurn) -> list[dict[str, Any]]:
 def _passage_columns(
     user_id: int, number: int, part: Passage, text: str, language: str, at: datetime
 ) -> dict[str, Any]:
-    words = stems(text, language)
-    unique = list(dict.fromkeys(words))[:MOST_TERMS]
+    words, others = index_stems(text, language)
+    unique = list(dict.fromkeys([*words, *others]))[:MOST_TERMS]
     days = [day_term(user_id, at.date())] if text and not number else []
     days += [mentioned_day_term(user_id, day) for day in _mentioned_days(text, at.date())]
     return {

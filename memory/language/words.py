@@ -17,19 +17,37 @@ import snowballstemmer
 from conversations.runtime.word_tables import read_tables
 from memory.language.emoji import words_for_things
 from memory.language.word_forms import bases_of
+from memory.language.word_parts import LONGEST_WORD, bases_sought, may_have_parts, parts_of
 
 LONGEST_TEXT = 100_000
 """Characters of a text that are looked at."""
 LONGEST_SAMPLE = 2_000
-LONGEST_WORD = 40
 MOST_SOUGHT = 12
 
 type Sought = frozenset[str]
 """The stems of one word by all languages."""
 
-# Marks belong to the letters that they stand on: without the ranges of Indic scripts their words would fall apart.
-LETTER = r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]"
+# Of Arabic and Hebrew nobody types vowel marks where no child or learner is meant to read them; what has no width is not seen.
+UNSEEN = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670\u00ad\u200b-\u200d\u2060\ufeff"
+# Marks belong to the letters that they stand on: without those of Indic scripts and their kin words would fall apart.
+MARKED = (
+    "\u0300-\u036f\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
+    "\u0f71-\u0f84\u102b-\u103e\u1056-\u1059\u105e-\u1064\u17b4-\u17d3"
+)
+LETTER = rf"[\w{MARKED}{UNSEEN}]"
 WORD = re.compile(f"{LETTER}+")
+SIGNED = r"(?<!\w)(?:[^\W\d_]{1,2}(?:\+\+|#)|[^\W\d_]{1,3}&[^\W\d_]{1,3})(?![^\W\d_])"
+"""Names that signs are a part of: C++, C#, R&D, AT&T."""
+GROUPED = r"(?<![\w.,])\d{1,3}(?:[.,'’]\d{3})+(?!\d)"
+"""Numbers of thousands: 1,299 and 1.299."""
+JOINED = re.compile(f"{SIGNED}|{GROUPED}")
+TOKEN = re.compile(f"{SIGNED}|{GROUPED}|{LETTER}+")
+MAY_BE_JOINED = re.compile(r"(?<=\w)(?:\+\+|#|&(?=\w)|(?<=\d)[.,'’]\d\d\d)")
+"""Quick: it begins where a sign stands."""
+SEPARATORS = re.compile("[.,'’]")
+ALIKE = {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ħ": "h"}
+"""Letters that no rule of Unicode takes apart, as who has no such key types them."""
+FOLDED = re.compile(f"[{''.join(ALIKE)}{UNSEEN}]")
 UNSPACED = re.compile(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
 )
@@ -61,12 +79,41 @@ STEMMERS = Stemmers()
 
 def language_of(text: str) -> str:
     """The language whose small words a text has most of."""
-    return _language(_words(text[:LONGEST_SAMPLE]))
+    words = WORD.findall(letters(text[:LONGEST_SAMPLE]))
+    return _language([part for word in words for part in _parts(word)])
+
+
+def letters(text: str) -> str:
+    """A text without differences of case, of letters that are typed alike, and of what nobody sees."""
+    return alike(unicodedata.normalize("NFKC", text).casefold())
+
+
+def alike(text: str) -> str:
+    """A text in lower case with one letter for those that are typed alike, and without what nobody sees."""
+    return text if text.isascii() else FOLDED.sub(lambda match: ALIKE.get(match[0], ""), text)
+
+
+def index_stems(text: str, language: str = "") -> tuple[list[str], list[str]]:
+    """The ``stems`` of a text, and what else it is found by: words within its words, and names and numbers with signs."""
+    folded = letters(text[:LONGEST_TEXT])
+    words, language = _telling(WORD.findall(folded), language)
+    pictures = [_stem(word, "english") for word in words_for_things(text[:LONGEST_TEXT])]
+    within = [
+        _stem(part, language) for word in words if may_have_parts(word) for part in parts_of(word) if _tells(part)
+    ]
+    return [*(_stem(word, language) for word in words), *pictures], [*within, *_joined(folded)]
+
+
+def _joined(folded: str) -> Iterator[str]:
+    """Names and numbers with signs in them."""
+    if MAY_BE_JOINED.search(folded):
+        for match in JOINED.findall(folded):
+            yield SEPARATORS.sub("", match) if match[0].isdigit() else match
 
 
 def stems(text: str, language: str = "") -> list[str]:
     """The stems of a text in their order, each as often as it stands there; in the language that it is a part of a text of."""
-    telling, language = _telling(text, language)
+    telling, language = _telling(WORD.findall(letters(text[:LONGEST_TEXT])), language)
     return [
         *(_stem(word, language) for word in telling),
         *(_stem(word, "english") for word in words_for_things(text[:LONGEST_TEXT])),
@@ -74,15 +121,19 @@ def stems(text: str, language: str = "") -> list[str]:
 
 
 def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
-    """The words of a question in their order: the stem by its language, and those by all others."""
-    telling, language = _telling(text)
+    """The words of a question in their order: the stem by its language, and whatever else stands for the word."""
+    words = _sought_words(text)
+    language = _language(words)
+    telling = [word for word in words if word not in SMALL[language] and _tells(word)]
     telling += words_for_things(text[:LONGEST_TEXT])
-    return [(stem := _stem(word, language), every_stem(word) - {stem}) for word in telling]
+    return [
+        (stem := word if JOINED.fullmatch(word) else _stem(word, language), _forms(word) - {stem}) for word in telling
+    ]
 
 
-def _telling(text: str, language: str = "") -> tuple[list[str], str]:
-    """Its words but the small ones, and the language that it is in unless that is known."""
-    words = _words(text)
+def _telling(written: Iterable[str], language: str = "") -> tuple[list[str], str]:
+    """Words but the small ones, and the language that they are in unless that is known."""
+    words = [word for match in written for word in _parts(match)]
     language = language or _language(words)
     small = SMALL[language]
     return [word for word in words if word not in small and _tells(word)], language
@@ -124,21 +175,28 @@ def every_stem(word: str) -> frozenset[str]:
 
 
 def sought(text: str) -> list[Sought]:
-    """What stands for each word of a short text, in their order. Small words count only where there are no others."""
-    words = [word for word in (*_words(text), *words_for_things(text)) if _tells(word)]
-    telling = [word for word in words if word not in SMALL_ANYWHERE] or words
-    return [every_stem(word) for word in dict.fromkeys(telling)][:MOST_SOUGHT]
+    """What stands for each word of a short text, in their order, but for small words."""
+    words = [word for word in (*_sought_words(text), *words_for_things(text)) if _tells(word)]
+    telling = (word for word in words if word not in SMALL_ANYWHERE)
+    return [_forms(word) for word in dict.fromkeys(telling)][:MOST_SOUGHT]
 
 
 def holds(text: str, wanted: Sequence[Sought]) -> bool:
     """Whether a text holds all of the words."""
-    known = {*stems(speaker(text)[1])}
+    words, others = index_stems(speaker(text)[1])
+    known = {*words, *others}
     return all(word & known for word in wanted)
 
 
-def excerpt(text: str, wanted: Sequence[Sought], length: int = 160) -> tuple[str, list[str]]:
-    """About so many characters around the first of the words, on one line, and the words as they stand in them."""
-    match = next(_standing(text, wanted), None)
+def begins(text: str, beginning: str) -> bool:
+    """Whether one of the words of a text begins so."""
+    return any(_standing(text, [], beginning))
+
+
+def excerpt(text: str, wanted: Sequence[Sought], length: int = 160, *, beginning: str = "") -> tuple[str, list[str]]:
+    """About so many characters around the first of the words, or of what starts with ``beginning``, on one line, and the words
+    as they stand in them."""
+    match = next(_standing(text, wanted, beginning), None)
     middle = match[0] if match else 0
     start = max(0, min(middle - length // 3, len(text) - length))
     if start:
@@ -147,7 +205,7 @@ def excerpt(text: str, wanted: Sequence[Sought], length: int = 160) -> tuple[str
     if end < len(text):
         end = text.rfind(" ", middle + len(match[1]) if match else start + 1, end) + 1 or end
     part = " ".join(text[start:end].split())
-    words = dict.fromkeys(word for _, word in _standing(part, wanted))
+    words = dict.fromkeys(word for _, word in _standing(part, wanted, beginning))
     return f"{'…' * (start > 0)}{part}{'…' * (end < len(text))}", list(words)
 
 
@@ -162,15 +220,38 @@ def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     return [("".join(letter for letter, _ in part), is_word) for is_word, part in pairs]
 
 
-def _standing(text: str, wanted: Sequence[Sought]) -> Iterator[tuple[int, str]]:
+def _standing(text: str, wanted: Sequence[Sought], beginning: str = "") -> Iterator[tuple[int, str]]:
     """Where each of the words stands in a text, as it is written there."""
     any_of = frozenset().union(*wanted)
-    for match in WORD.finditer(text):
-        folded = unicodedata.normalize("NFKC", match[0]).casefold()
-        for part in _parts(folded):
-            if every_stem(part) & any_of:
-                inner = folded.find(part) if len(folded) == len(match[0]) and len(part) < len(folded) else 0
-                yield match.start() + inner, match[0][inner : inner + len(part)]
+    if " " in beginning:
+        for match in re.finditer(re.escape(beginning), text, re.IGNORECASE):
+            yield match.start(), match[0]
+        return
+    start = letters(beginning)
+    for match in TOKEN.finditer(text):
+        word = letters(match[0])
+        if (start and word.startswith(start)) or _held_by(word) & any_of:
+            yield match.start(), match[0]
+            continue
+        if UNSPACED.search(word):
+            yield from ((match.start() + start, part) for start, part in _pairs_in(match[0], any_of))
+
+
+def _pairs_in(written: str, any_of: Sought) -> Iterator[tuple[int, str]]:
+    """Where pairs of characters stand in what is written without spaces, with the tones that are written on them."""
+    places = [place for place, sign in enumerate(written) if not unicodedata.combining(sign)] + [len(written)]
+    bare_text = "".join(written[place] for place in places[:-1])
+    for part in _parts(letters(written)):
+        if every_stem(part) & any_of and (start := bare_text.find(part)) >= 0:
+            yield places[start], written[places[start] : places[start + len(part)]]
+
+
+@lru_cache(maxsize=65_536)
+def _held_by(word: str) -> frozenset[str]:
+    """All that a token is found by, but for pairs of characters."""
+    if JOINED.fullmatch(word):
+        return frozenset([SEPARATORS.sub("", word) if word[0].isdigit() else word])
+    return every_stem(word).union(*map(every_stem, parts_of(word)))
 
 
 def speaker(text: str) -> tuple[str, str]:
@@ -207,9 +288,22 @@ def _signed(number: int) -> int:
     return (number - (1 << 32) if number >> 31 else number) or 1
 
 
-def _words(text: str) -> list[str]:
-    text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).casefold()
-    return [word for match in WORD.findall(text) for word in _parts(match)]
+def _sought_words(text: str) -> list[str]:
+    """The words of a text that is looked for; names and numbers with signs in them are whole."""
+    words: list[str] = []
+    for match in TOKEN.findall(letters(text[:LONGEST_TEXT])):
+        if not JOINED.fullmatch(match):
+            words += _parts(match)
+        else:
+            words.append(SEPARATORS.sub("", match) if match[0].isdigit() else match)
+    return words
+
+
+def _forms(word: str) -> frozenset[str]:
+    """Whatever stands for a word that is looked for."""
+    if JOINED.fullmatch(word):
+        return frozenset([word])
+    return every_stem(word).union(*map(every_stem, bases_sought(word)))
 
 
 def _parts(word: str) -> list[str]:
@@ -218,7 +312,11 @@ def _parts(word: str) -> list[str]:
         return [word]
     parts: list[str] = []
     for run in filter(None, UNSPACED.split(word)):
-        if not UNSPACED.match(run) or len(run) == 1:
+        if not UNSPACED.match(run):
+            parts.append(run)
+            continue
+        run = "".join(sign for sign in run if not unicodedata.combining(sign))  # tones of Thai
+        if len(run) == 1:
             parts.append(run)
         else:
             parts += [first + second for first, second in pairwise(run)]

@@ -101,7 +101,7 @@ export class Finder {
   #show() {
     const shown = this.#hits.filter((thread) => placesIn(thread).length || !this.#titles.has(thread.id));
     this.state.replaceChildren(...this.#told(shown.length));
-    this.list.replaceChildren(...shown.flatMap((thread) => this.#links(thread)).map((link) => h("li", {}, link)));
+    this.list.replaceChildren(...shown.map((thread) => h("li", {}, ...this.#links(thread))));
     if (this.#next) this.list.append(this.#button("Show more", (event) => this.#more(event)));
   }
 
@@ -117,10 +117,13 @@ export class Finder {
 
   #links(thread) {
     const places = placesIn(thread);
-    return places.length ? places.map((place) => this.#link(thread, place)) : [this.#link(thread, null)];
+    return places.length
+      ? places.map((place, number) => this.#link(thread, place, number === 0))
+      : [this.#link(thread, null, true)];
   }
 
-  #link(thread, place) {
+  /** @param {boolean} isTitled a further place of the same thread says only where it stands */
+  #link(thread, place, isTitled) {
     const position = place?.position ?? undefined;
     const follow = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
@@ -130,7 +133,7 @@ export class Finder {
     return h(
       "a",
       { class: "hit", href: `/threads/${thread.id}/${position ? `#turn-${position}` : ""}`, onclick: follow },
-      h("span", { class: "title", dir: "auto" }, thread.title || "New conversation"),
+      isTitled && h("span", { class: "title", dir: "auto" }, thread.title || "New conversation"),
       place &&
         h(
           "span",
