@@ -61,6 +61,7 @@ def belongings(person: User) -> Row:
         reply=snapshot.reply,
         created_at=now,
         client_message_id=NEEDLE,
+        model=NEEDLE,
         **count,
     )
     consolidate_user.enqueue(person.pk)

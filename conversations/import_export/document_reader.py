@@ -38,11 +38,11 @@ from conversations.import_export.records import (
 )
 from conversations.import_export.thread_files import ThreadFiles
 from conversations.import_export.uploads import Document
-from conversations.import_export.values import Fields, TextTooLong, refuse
+from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, refuse
 from conversations.models import Message, Thread, text_blocks
 from conversations.models.data_map import FORGOTTEN
 from conversations.runtime.ids import uuid7
-from conversations.runtime.text import clean
+from conversations.runtime.text import clean, shortened
 from conversations.threads.titles import title_from
 from memory.models import Memory
 from memory.services import zone_names
@@ -50,6 +50,8 @@ from memory.services import zone_names
 ASSISTANT_CHARS, MODEL_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 121, 10_000, 100
 LANGUAGE_CHARS, PRESET_CHARS = 40, 50
 SUMMARY_CHARS, MADE_BY_CHARS = 10_000, 80
+WRITER_CHARS = 200
+"""Of the name of the model that wrote a turn. A longer one is cut: for a name no message is left out."""
 MOST_TURNS = 1_000_000
 """Of all threads of an upload together."""
 MOST_OF_THREAD = 10_000
@@ -327,6 +329,7 @@ class DocumentReader:
         given = turn.get("content") if is_forgotten else files.in_turn(turn.get("content"), place, time)
         content = blocks_of(given, place)
         role = turn.choice("role", Message.Role.values)
+        is_written = role == Message.Role.ASSISTANT and not is_forgotten
         return TurnRecord(
             id=self._id(self._turns, turn),
             role=role,
@@ -334,6 +337,7 @@ class DocumentReader:
             created_at=time,
             status=status,
             offline=turn.switch("offline", default=False),
+            model=shortened(turn.line("model", most=MOST_CHARS), WRITER_CHARS) if is_written else "",
             files=tuple(files.given(turn, content)) if role == Message.Role.USER and not is_forgotten else (),
             citations=() if is_forgotten else tuple(files.cited(turn)),
         )

@@ -19,6 +19,7 @@ from conversations.runtime import long_work
 from conversations.runtime.lagging import read_lagging
 from conversations.runtime.shapes import moment
 from conversations.threads import messages_of
+from conversations.wire import models_of
 from conversations.wire.artifacts import version_rows
 from memory.models import Memory, ThreadSummary, Topic
 from memory.services import preferences_of
@@ -72,6 +73,8 @@ TURN_FIELDS = (
     "created_at",
     "status",
     "offline",
+    "model",
+    "reply_id",
     "citations",
 )
 
@@ -240,16 +243,15 @@ def _turns(threads: list[Thread]) -> dict[uuid.UUID, str] | None:
     if (turns.aggregate(size=Sum(SIZE))["size"] or 0) > AT_ONCE:
         return None
     rows = list(turns.only(*TURN_FIELDS))
-    given = given_in(rows)
-    by_thread = groupby(rows, key=lambda turn: turn.thread_id)
-    return {thread: _json_lines(_turn_object(turn, given) for turn in some) for thread, some in by_thread}
+    objects = zip(rows, _turn_objects(rows), strict=True)
+    by_thread = groupby(objects, key=lambda each: each[0].thread_id)
+    return {thread: _json_lines(written for _, written in some) for thread, some in by_thread}
 
 
 def _page(thread: Thread, position: int) -> tuple[str, int] | None:
     """The turns that follow, and the position of the last; ``None`` where there are none."""
     turns = turns_behind(thread, position)
-    given = given_in(turns)
-    return (_json_lines(_turn_object(turn, given) for turn in turns), turns[-1].position) if turns else None
+    return (_json_lines(_turn_objects(turns)), turns[-1].position) if turns else None
 
 
 def turns_behind(thread: Thread, position: int) -> list[Message]:
@@ -304,11 +306,17 @@ def _opening(thread: Thread) -> str:
     return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 
-def _turn_object(turn: Message, given: Given) -> dict[str, Any]:
+def _turn_objects(turns: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    given, models = given_in(turns), models_of([turn for turn in turns if turn.reply_id])
+    return (_turn_object(turn, given, turn.model or models.get(turn.reply_id)) for turn in turns)
+
+
+def _turn_object(turn: Message, given: Given, model: str | None) -> dict[str, Any]:
     values = {"id": turn.id, "role": turn.role, "content": turn.blocks, "created_at": turn.created_at}
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
     told = {
         "offline": turn.offline,
+        "model": model if turn.status != Message.Status.FORGOTTEN else None,
         "files": given.get((turn.thread_id, turn.position)),
         "citations": turn.citations,
     }

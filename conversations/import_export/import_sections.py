@@ -32,7 +32,9 @@ ARTIFACT: Shape = {
 }
 THREAD: Shape = {
     **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model")),
-    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "files", "citations"))],
+    "messages": [
+        dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations"))
+    ],
     "artifacts": [ARTIFACT],
     "files": [dict.fromkeys(("id", "name", "created_at", "path", "sha256"))],
     "summaries": [None],

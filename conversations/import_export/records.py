@@ -43,6 +43,7 @@ class TurnRecord:
     created_at: datetime
     status: str
     offline: bool = False
+    model: str = ""
     files: Sequence[GivenFile] = ()
     citations: Sequence[Citation] = ()
 

@@ -18,7 +18,7 @@ from memory.index.word_index import SaidTurn
 
 TURN_COLUMNS = (
     *("id", "thread_id", "user_id", "parent_id", "position", "depth", "role", "content", "text", "status"),
-    *("offline", "token_count", "token_total", "created_at", "is_active", "citations"),
+    *("offline", "token_count", "token_total", "created_at", "is_active", "citations", "model"),
 )
 
 
@@ -69,7 +69,7 @@ def turn_rows(
         yield (
             *(turn.id, thread_id, user_id, parent, after.position + number, after.depth + number, turn.role),
             *(content and json.dumps(content), text, turn.status, turn.offline, tokens, total, turn.created_at, True),
-            json.dumps(turn.citations) if turn.citations else None,
+            *(json.dumps(turn.citations) if turn.citations else None, turn.model),
         )
         parent = turn.id
 

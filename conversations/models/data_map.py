@@ -130,6 +130,7 @@ TABLES: dict[str, Table] = {
             "text": words("threads.messages.content", blank=FORGOTTEN),
             "content": words("threads.messages.content", blank=None),
             "citations": derived(TURN_TEXT, "threads.messages.citations", blank=None),
+            "model": words("threads.messages.model", blank=""),
             "client_message_id": words(but="the client's own id", blank=None),
         },
         never="role status",

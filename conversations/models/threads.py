@@ -105,6 +105,13 @@ class Message(models.Model):
         db_default=False,
         help_text="Words of the offline responder: no model is given them, and nothing is remembered of them.",
     )
+    model = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The model that wrote an imported turn, as its document names it. Of other turns the reply tells.",
+    )
     token_count = models.PositiveIntegerField(help_text="Estimated tokens of this turn.")
     token_total = models.PositiveBigIntegerField(help_text="Estimated tokens of the path up to and with this turn.")
     created_at = models.DateTimeField()

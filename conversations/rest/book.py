@@ -52,6 +52,7 @@ class ImportedMessage(TypedDict, total=False):
         {"default": "complete"},
         "How it ended; of a user's message `complete`, or `refused` where a model declined to answer it.",
     ]
+    model: Annotated[str, "Of the assistant's message: the model that wrote it. Cut after 200 characters."]
     offline: Annotated[bool, "`true`: words of the offline responder, which no model is given."]
     files: Annotated[
         list[GivenFile], "Of a user's message; without it: pictures whole, of others what parts there are."

@@ -129,7 +129,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     empty_text = "No turns. They appear here when somebody sends a message."
     fields = [
         ("thread_link", "position", "role", "status"), "text_block", "other_blocks", ("created", "tokens", "is_active"),
-        "replies_to_it", "model_requests", "reply_link", ("parent_link", "depth"), "client_id", "identifier",
+        "replies_to_it", "model_requests", "reply_link", "written_by", ("parent_link", "depth"), "client_id", "identifier",
     ]  # fmt: skip
 
     identifier = column("id", "id", display.mono)
@@ -169,6 +169,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     text_block = content_column("text", "text")
 
     client_id = content_column("client message id", "client_message_id")
+    written_by = content_column("written by (imported)", "model")
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:

@@ -1,6 +1,7 @@
 """The objects that REST, SSE and WebSocket share. Names are those of the contract."""
 
 import json
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -87,6 +88,10 @@ class MessageAnswer(TypedDict):
     ]
     created_at: Annotated[Time, "When it was said."]
     token_count: Annotated[int, "Estimated tokens."]
+    model: Annotated[
+        str | None,
+        "Of the assistant: the model that wrote it, of an imported turn as its document names it; null: not known.",
+    ]
     client_message_id: Annotated[str | None, "The sender's own id of it, if there was one."]
     reply: Annotated[
         ReplyAnswer | None,
@@ -192,7 +197,15 @@ def file_match_object(match: FileMatch) -> FileMatchAnswer:
 
 def message_object(message: Message, reply: ReplyAnswer | None = None) -> MessageAnswer:
     """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it."""
-    return fill(MessageAnswer, message, content=message.blocks, citations=message.citations or [], reply=reply)
+    wrote = reply if message.role == Message.Role.ASSISTANT else None
+    return fill(
+        MessageAnswer,
+        message,
+        content=message.blocks,
+        citations=message.citations or [],
+        model=message.model or (wrote and wrote["model"]) or None,
+        reply=reply,
+    )
 
 
 def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallback_model: str = "") -> ReplyAnswer:
@@ -230,7 +243,7 @@ def reply_with_request(reply: Reply) -> ReplyAnswer:
 
 
 def newest_request(reply: Reply) -> ContextSnapshot | None:
-    return _answering([reply]).filter(user=reply.user_id, reply=reply).order_by("-round").first()
+    return _answering([reply.id]).filter(user=reply.user_id, reply=reply).order_by("-round").first()
 
 
 def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
@@ -243,7 +256,7 @@ def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
     of_them = Reply.objects.filter(asked | Q(id__in=wrote), user__in=users, thread__user__in=users)
     fallback = F("thread__assistant__fallback_model")
     replies = list(of_them.annotate(fallback=fallback).order_by("created_at"))
-    answering = _answering(replies).filter(user__in=users, reply__in=replies).order_by("round")
+    answering = _answering([reply.id for reply in replies]).filter(user__in=users, reply__in=replies).order_by("round")
     requests = {snapshot.reply_id: snapshot for snapshot in answering}
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}
@@ -253,6 +266,15 @@ def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
         return reply_object(reply, requests.get(reply.id), fallback_model=reply.fallback) if reply else None
 
     return [message_object(message, reply_of(message)) for message in messages]
+
+
+def models_of(turns: Sequence[Message]) -> dict[uuid.UUID | None, str]:
+    """Which model wrote these turns of one person, by the reply that each has."""
+    replies = [turn.reply_id for turn in turns if turn.reply_id]
+    if not replies:
+        return {}
+    requests = _answering(replies).filter(user=turns[0].user_id, reply__in=replies).order_by("round")
+    return dict(requests.values_list("reply_id", "model"))
 
 
 def _refusal(reply: Reply, request: ContextSnapshot | None) -> RefusalAnswer:
@@ -267,9 +289,9 @@ def _fallback_text(request: ContextSnapshot) -> str:
     return f"Asked of {request.model}: {request.fallback_for} {words_instead(request.fallback_cause)}."
 
 
-def _answering(replies: Sequence[Reply]) -> QuerySet[ContextSnapshot]:
-    """The requests of that time that replies are made of; a reply may also have asked a model for a contextualised query."""
-    ids = [reply.id for reply in replies]
+def _answering(ids: Sequence[uuid.UUID]) -> QuerySet[ContextSnapshot]:
+    """The requests of that time that these replies are made of; a reply may also have asked a model for a contextualised
+    query."""
     near = (
         ContextSnapshot.objects.filter(id__range=ids_near(min(ids), max(ids)))
         if ids

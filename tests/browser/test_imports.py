@@ -109,7 +109,7 @@ def talk(*messages: tuple[str, str, str]) -> FilePayload:
         {"uuid": f"m{number}", "sender": who, "created_at": at, "text": text}
         for number, (who, at, text) in enumerate(messages)
     ]
-    content = json.dumps({"uuid": "talk", "name": "The harbour", "chat_messages": said})
+    content = json.dumps({"uuid": "talk", "name": "The harbour", "model": "claude-opus-4", "chat_messages": said})
     return FilePayload(name="talk.json", mimeType="application/json", buffer=content.encode())
 
 
@@ -127,6 +127,7 @@ def test_a_newer_export_goes_on_and_days_are_named(reader: Reader) -> None:
         expect(dialog.get_by_text("1 conversation that you had went on: 1 message came to them.")).to_be_visible()
         dialog.get_by_role("link", name="The harbour").click()
         expect(chat.turns).to_have_count(3)
+        expect(chat.page.locator(".turn .model-mark")).to_have_text(["claude-opus-4"])
         expect(chat.page.locator(".turn-day")).to_have_text(["Sunday, March 1, 2026", "Monday, March 2, 2026"])
         above = chat.page.evaluate(
             "[...document.querySelectorAll('.turn-day')].map((day) => day.nextElementSibling.innerText)"

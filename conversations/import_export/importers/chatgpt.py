@@ -19,6 +19,7 @@ from conversations.import_export.importers.parts import (
     text_in,
     titled,
     unknown,
+    written_by,
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]*+\ue201|[\ue200-\ue2ff]|【\\d[^【】†]*+†[^【】]*+】")
@@ -79,6 +80,8 @@ def _turns(
                 turn["id"] = str(derived_id(thread, message["id"]))
         if role == "assistant":
             turn["status"] = STATUSES.get(str(message.get("status")), "complete")
+        if _author(message) == "assistant":
+            turn |= _writer(message)
     if turn:
         yield turn
 
@@ -116,6 +119,13 @@ def _newest_leaf(nodes: dict[str, Any]) -> str | None:
 def _author(message: Message) -> str:
     author = message.get("author")
     return str(author.get("role")) if isinstance(author, dict) else ""
+
+
+def _writer(message: Message) -> dict[str, str]:
+    match message.get("metadata"):
+        case dict(metadata):
+            return written_by(metadata.get("model_slug"), metadata.get("default_model_slug"))
+    return {}
 
 
 def _is_hidden(message: Message) -> bool:

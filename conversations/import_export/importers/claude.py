@@ -18,6 +18,7 @@ from conversations.import_export.importers.parts import (
     text_name,
     titled,
     unknown,
+    written_by,
 )
 
 UNSAID = {"thinking", "redacted_thinking", "tool_result", "token_budget", "text", "tool_use"}
@@ -32,7 +33,7 @@ def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     messages = [message for message in conversation["chat_messages"] if isinstance(message, dict)]
     files, left_out = ThreadFiles(id) if id else ThreadFiles(), Counter[str]()
     path = _path(messages, conversation.get("current_leaf_message_uuid"))
-    turns = [_turn(message, files, left_out) for message in path]
+    turns = [_turn(message, files, left_out, model=conversation.get("model")) for message in path]
     if beside := len(messages) - len(path):
         left_out[BESIDE] = beside
     return {
@@ -45,14 +46,16 @@ def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _turn(message: Message, files: ThreadFiles, left_out: Counter[str]) -> dict[str, Any]:
-    id = stored_id(message.get("uuid"), "claude")
+def _turn(message: Message, files: ThreadFiles, left_out: Counter[str], *, model: Any) -> dict[str, Any]:
+    """``model`` is the conversation's, for messages that name none."""
+    id, role = stored_id(message.get("uuid"), "claude"), ROLES.get(str(message.get("sender")))
     turn = {
-        "role": ROLES.get(str(message.get("sender"))),
+        "role": role,
         "content": content_of(_pieces(message, files, left_out)),
         "created_at": moment_of(message.get("created_at")),
     }
-    return turn | ({"id": str(id)} if id else {})
+    writer = written_by(message.get("model"), model) if role == "assistant" else {}
+    return turn | writer | ({"id": str(id)} if id else {})
 
 
 def _path(messages: list[Message], leaf: Any) -> list[Message]:

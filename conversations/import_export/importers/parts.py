@@ -11,7 +11,7 @@ from typing import Any
 from conversations.context.turn_groups import FILE
 from conversations.files.kinds import MEDIA_TYPES
 from conversations.files.uploads import LONGEST_NAME
-from conversations.import_export.values import EARLIEST, LATEST, TITLE_CHARS
+from conversations.import_export.values import EARLIEST, LATEST, MOST_CHARS, TITLE_CHARS
 from conversations.models import text_blocks
 from conversations.runtime.text import clean, one_line, shortened
 
@@ -110,6 +110,12 @@ def titled(name: Any) -> dict[str, str]:
     """The title, where there is one."""
     title = one_line(name)[:TITLE_CHARS] if isinstance(name, str) else ""
     return {"title": title} if title else {}
+
+
+def written_by(*names: Any) -> dict[str, str]:
+    """The model of a message: the first of these that names one; ``auto`` is a choice, not a model."""
+    model = next((name for name in names if isinstance(name, str) and name.strip() and name != "auto"), "")
+    return {"model": model[:MOST_CHARS]} if model else {}
 
 
 def moment_of(value: Any) -> str | None:

@@ -327,6 +327,45 @@ def test_an_edited_conversation_gives_the_branch_that_it_was_left_on(conversatio
     assert (thread and [turn["content"] for turn in thread["messages"]]) == said
 
 
+def slug(name: Any, default: Any = None) -> dict[str, Any]:
+    return {"metadata": {"model_slug": name, "default_model_slug": default}}
+
+
+@pytest.mark.parametrize(
+    ("conversation", "models"),
+    [
+        (chatgpt(A, node("d", "a", "assistant", "d", **slug("gpt-4o")), current="d"), ["", "gpt-4o"]),
+        (chatgpt(A, node("d", "a", "assistant", "d", **slug(None, "gpt-5")), current="d"), ["", "gpt-5"]),
+        (chatgpt(A, node("d", "a", "assistant", "d", **slug(7, "auto")), current="d"), ["", ""]),
+        (chatgpt(A, node("d", "a", "assistant", "d", metadata=None), current="d"), ["", ""]),
+        (
+            chatgpt(
+                node("a", "root", "user", "a", **slug("gpt-4o")),
+                node("d", "a", "assistant", "d", recipient="python", **slug("gpt-4o")),
+                node("e", "d", "tool", {"content_type": "execution_output", "text": "2"}, **slug("a tool's")),
+                node("f", "e", "assistant", "f", **slug("o3")),
+                node("g", "f", "assistant", "g"),
+                current="g",
+            ),
+            ["", "o3"],  # who had the last word
+        ),
+        (claude(wrote(1, "human", "1"), wrote(2, "assistant", "2"), model="claude-opus-4"), ["", "claude-opus-4"]),
+        (
+            claude(wrote(1, "human", "1", model="x"), wrote(2, "assistant", "2", model="claude-haiku"), model="x"),
+            ["", "claude-haiku"],
+        ),
+        (claude(wrote(1, "human", "1"), wrote(2, "assistant", "2", model={}), model=[]), ["", ""]),
+        (
+            claude(wrote(1, "assistant", "1", model="\ud800 m\n\0 "), wrote(2, "assistant", "2", model="m" * 201)),
+            ["\ufffd m \ufffd", "m" * 199 + "…"],
+        ),
+    ],
+)
+def test_an_answer_keeps_the_model_that_wrote_it(conversation: dict[str, Any], models: list[str]) -> None:
+    (thread,) = read_book([conversation], user_id=7, now=NOW).threads
+    assert [turn.model for turn in thread.turns] == models
+
+
 values = st.recursive(
     st.none()
     | st.booleans()

@@ -30,6 +30,7 @@ from conversations.models import Message, Reply, Thread, text_blocks
 from conversations.rest import import_export as exchange_view
 from conversations.runtime.db import in_database
 from memory.models import DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
+from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.import_export.books import ALONE, NothingHere, take_nothing
@@ -69,8 +70,8 @@ async def counts() -> list[int]:
 async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, api: Api) -> None:
     messages = [
         make_message("user", "What is there to drink?", 0),
-        make_message("assistant", [*text_blocks("Let me look."), CALL], 1.5),
-        make_message("user", [RESULT], 2),
+        make_message("assistant", [*text_blocks("Let me look."), CALL], 1.5, model=" gpt-4o\n"),
+        make_message("user", [RESULT], 2, model="of a person there is none"),
         make_message("user", "And?", 90),
         make_message("assistant", "Tea.", 89, status="stopped"),
     ]
@@ -118,6 +119,7 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
             "status": messages[number].get("status", "complete"),
             "created_at": messages[number]["created_at"],
             "token_count": tokens[number],
+            "model": [None, "gpt-4o", None, None, None][number],
             "client_message_id": None,
             "reply": None,
         }
@@ -166,7 +168,12 @@ FULL = document(
             make_message("assistant", [*text_blocks("Here."), CALL], 1.5, id="00000000-0000-7000-8000-000000000012"),
             make_message("user", [RESULT], 1, id="00000000-0000-7000-8000-000000000013"),
             make_message("user", text_blocks('"Two" in a row\n'), 2, id="00000000-0000-7000-8000-000000000014"),
-            make_message("assistant", text_blocks("…"), 3, id="00000000-0000-7000-8000-000000000015", status="failed"),
+            make_message(
+                *("assistant", text_blocks("…"), 3),
+                id="00000000-0000-7000-8000-000000000015",
+                status="failed",
+                model="gpt-4o",
+            ),
         ],
         "artifacts": [
             {
@@ -313,6 +320,29 @@ async def test_an_export_is_the_document_that_was_imported_also_in_another_accou
     assert (await api.get("export/")).body == FULL | nothing, "what a person decided is still so"
     days = [(day.user_id, day.day.isoformat(), day.text) async for day in DailySummary.objects.all()]
     assert days == [(other_user.id, "2026-03-01", "A cup was drawn.")]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_an_answer_is_exported_with_the_model_that_wrote_it(
+    user: User, api: Api, others_api: Api, model: ModelServer, more: int
+) -> None:
+    model.script(scripts.text("Mint."))
+    sent = (await api.post("threads/new/messages/", {"content": "Which tea?"})).body
+    for _ in range(more):  # short threads are read together, another way than one
+        await in_database(make_thread)(user, ["Later"])
+    exported = (await api.get("export/")).body
+    wrote = [turn.get("model") for turn in exported["threads"][0]["messages"]]
+    assert wrote == [None, sent["assistant_message"]["model"]] == [None, "claude-sonnet-5-5"]
+
+    there = (await others_api.post("import/", exported)).body["threads"][0]["id"]
+    turns = (await others_api.get(f"threads/{there}/messages/")).body["results"]
+    assert [(turn["model"], turn["reply"]) for turn in turns] == [(None, None), ("claude-sonnet-5-5", None)]
+    again = (await others_api.get("export/")).body["threads"][0]["messages"]
+    assert [turn.get("model") for turn in again] == wrote
+
+    assert (await others_api.post(f"messages/{turns[1]['id']}/forget/")).status == 200
+    assert (await others_api.get(f"threads/{there}/messages/")).body["results"][1]["model"] is None
+    assert "claude-sonnet" not in json.dumps((await others_api.get("export/")).body)
 
 
 async def test_a_book_with_forgotten_turns_is_imported_as_it_was_exported(

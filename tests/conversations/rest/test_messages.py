@@ -32,6 +32,7 @@ def turn(row: Message, reply: dict[str, Any] | None, **told: Any) -> dict[str, A
         "content": content,
         "created_at": iso(row.created_at),
         "token_count": turn_tokens(content),
+        "model": "claude-sonnet-5-5" if told["role"] == "assistant" else None,
         "client_message_id": None,
         "citations": [],
         "reply": reply,

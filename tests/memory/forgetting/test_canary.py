@@ -49,7 +49,7 @@ NOT_PUT_IN = {
     "conversations.FilePart": {"label", "heading", "terms"},
     "conversations.Reply": {"client_id", "request_id"},
     "conversations.ContextSnapshot": {"problems", "diagnostics"},
-    "conversations.Message": {"citations"},
+    "conversations.Message": {"citations", "model"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
 }

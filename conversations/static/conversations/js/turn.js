@@ -313,11 +313,11 @@ export class AssistantTurn {
     this.note.replaceChildren(...(failed ? [icon("warn")] : []), text, waysOn(reply, this.on));
   }
 
-  /** Which model wrote it; imported turns do not tell. */
+  /** Which model wrote it; of an imported turn as its document says. */
   #model() {
     const { message, reply } = this;
-    if (!message || !reply?.model) return null;
-    return h("span", { class: "model-mark" }, this.on.nameOfModel(reply.model, reply.provider));
+    const model = message && (message.model ?? reply?.model);
+    return model && h("span", { class: "model-mark" }, this.on.nameOfModel(model, reply?.provider));
   }
 
   #showActions() {
