@@ -10,7 +10,7 @@ from conversations.context.file_ranking import PartWords, scores, sought_words
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
 from memory.language.passages import Passage, passages
-from memory.language.words import stems, words_of
+from memory.language.words import index_stems, words_of
 
 MOST_LOOKED_AT = 200
 """Parts that are weighed, those that hold the most of the words."""
@@ -76,7 +76,7 @@ def _passage(row: Sequence[Any], text: str, words: frozenset[str]) -> FilePassag
 def around(text: str, words: frozenset[str]) -> tuple[int, int]:
     """From which character to before which one a text tells most of the words: passages that stand together. Pure."""
     parts = passages(text) or [Passage(start=0, end=0)]
-    held = [len(words & {*stems(text[part.start : part.end])}) for part in parts]
+    held = [len(words & _found_by(text[part.start : part.end])) for part in parts]
     first = last = max(range(len(parts)), key=lambda place: held[place])
     while True:
         wider = [
@@ -87,6 +87,11 @@ def around(text: str, words: frozenset[str]) -> tuple[int, int]:
         if not wider:
             return parts[first].start, parts[last].end
         first, last = max(wider, key=lambda pair: sum(held[pair[0] : pair[1] + 1]))
+
+
+def _found_by(text: str) -> frozenset[str]:
+    words, others = index_stems(text)
+    return frozenset([*words, *others])
 
 
 def _forms(text: str) -> frozenset[str]:
