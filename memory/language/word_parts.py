@@ -20,11 +20,6 @@ TABLES = read_tables(__file__)
 PARTICLES = sorted(TABLES["particles"]["korean"].split(), key=len, reverse=True)
 
 
-def may_have_parts(word: str) -> bool:
-    """Quick: most words have none."""
-    return "_" in word or not word.isascii()
-
-
 def parts_of(word: str) -> Iterator[str]:
     """What else a text that holds the word is found by."""
     word = word[:LONGEST_WORD]

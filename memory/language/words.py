@@ -17,7 +17,7 @@ import snowballstemmer
 from conversations.runtime.word_tables import read_tables
 from memory.language.emoji import words_for_things
 from memory.language.word_forms import bases_of
-from memory.language.word_parts import LONGEST_WORD, bases_sought, may_have_parts, parts_of
+from memory.language.word_parts import LONGEST_WORD, bases_sought, parts_of
 
 LONGEST_TEXT = 100_000
 """Characters of a text that are looked at."""
@@ -42,7 +42,7 @@ GROUPED = r"(?<![\w.,])\d{1,3}(?:[.,'’]\d{3})+(?!\d)"
 """Numbers of thousands: 1,299 and 1.299."""
 JOINED = re.compile(f"{SIGNED}|{GROUPED}")
 TOKEN = re.compile(f"{SIGNED}|{GROUPED}|{LETTER}+")
-MAY_BE_JOINED = re.compile(r"(?<=\w)(?:\+\+|#|&(?=\w)|(?<=\d)[.,'’]\d\d\d)")
+MAY_BE_JOINED = re.compile(r"[+#&.,'’](?:(?<=\w[+#&])|(?<=\d[.,'’])(?=\d\d\d))")
 """Quick: it begins where a sign stands."""
 SEPARATORS = re.compile("[.,'’]")
 ALIKE = {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ħ": "h"}
@@ -99,7 +99,11 @@ def index_stems(text: str, language: str = "") -> tuple[list[str], list[str]]:
     words, language = _telling(WORD.findall(folded), language)
     pictures = [_stem(word, "english") for word in words_for_things(text[:LONGEST_TEXT])]
     within = [
-        _stem(part, language) for word in words if may_have_parts(word) for part in parts_of(word) if _tells(part)
+        _stem(part, language)
+        for word in words
+        if not word.isascii() or "_" in word
+        for part in parts_of(word)
+        if _tells(part)
     ]
     return [*(_stem(word, language) for word in words), *pictures], [*within, *_joined(folded)]
 
@@ -133,7 +137,7 @@ def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
 
 def _telling(written: Iterable[str], language: str = "") -> tuple[list[str], str]:
     """Words but the small ones, and the language that they are in unless that is known."""
-    words = [word for match in written for word in _parts(match)]
+    words = [part for word in written for part in ((word,) if word.isascii() else _parts(word))]
     language = language or _language(words)
     small = SMALL[language]
     return [word for word in words if word not in small and _tells(word)], language
