@@ -219,6 +219,9 @@ IMPORTED_BESIDE = {
     "config/observability/sentry.py: sentry_sdk",  # where SENTRY_DSN leads
     "conversations/providers/http_provider.py: aiohttp",  # for the names of its errors
     "conversations/providers/http_provider.py: httpx2",  # the same
+    "conversations/providers/anthropic.py: httpx2",  # for the type of an answer, as the next three
+    "conversations/providers/cloud_providers.py: httpx2",
+    "conversations/providers/event_stream.py: httpx2",
     "conversations/providers/openai.py: httpx2",  # for the type of an answer
     "conversations/runtime/redis_client.py: redis",  # where REDIS_URL leads
     "memory/backends/supermemory.py: supermemory",  # where SUPERMEMORY_BASE_URL leads

@@ -170,6 +170,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             "cache_creation_input_tokens": 3,
             "cache_creation_1h_input_tokens": 0,
             "thinking_tokens": 0,
+            "estimated_input_tokens": None,
+            "estimated_output_tokens": None,
         },
         "fallback_for": None,
         "fallback_cause": None,

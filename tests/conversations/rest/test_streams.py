@@ -1,7 +1,6 @@
 """Replies as Server-Sent Events: from any point, as often as one likes, the same bytes."""
 
 import asyncio
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -9,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from conversations.context.usage import usage_answer
 from conversations.models import Message, Reply, ReplyEvent
-from conversations.providers.base import Usage
 from conversations.rest import streams
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
@@ -75,7 +74,7 @@ async def test_a_stream_tells_the_whole_reply_in_the_order_of_the_contract(
         "user_message": exchange[0]["id"],
         "user_message_status": "complete",
         "reply": exchange[1]["reply"],
-        "usage": asdict(Usage(**reply.usage)),
+        "usage": usage_answer(reply.usage),
         "stop_reason": "end_turn",
         "request": exchange[1]["reply"]["request"],
     }

@@ -76,7 +76,7 @@ def test_staff_see_what_a_user_uses_and_set_other_limits(staff: StaffReader) -> 
     user = make_user(password="correct horse battery")
     Allowance.objects.create(user=user, day=timezone.now().date(), running=1, spent=1_200, reserved=3_000)
     url = reverse("admin:auth_user_change", args=[user.pk])
-    assert "1 reply running; today 1,200 tokens used, 3,000 set aside" in staff.get(url).text
+    assert "1 reply running; today 1,200 tokens used (0 for notes), 3,000 set aside" in staff.get(url).text
     joined = timezone.localtime(user.date_joined)
     form = {
         "username": user.username,
@@ -91,4 +91,4 @@ def test_staff_see_what_a_user_uses_and_set_other_limits(staff: StaffReader) -> 
     }
     assert staff.post(url, form).status_code == 302
     assert limits_of(User.objects.get(pk=user.pk)) == Limits(requests_minute=600, running_replies=2, tokens_day=50_000)
-    assert "1 reply running; today 1,200 tokens used, 3,000 set aside" in staff.get(url).text
+    assert "1 reply running; today 1,200 tokens used (0 for notes), 3,000 set aside" in staff.get(url).text

@@ -187,7 +187,10 @@ def test_events_of_no_day_leave_row_by_row(thread: Thread) -> None:
 
 
 def test_months_of_requests_are_dropped_and_the_newest_of_a_thread_stays(thread: Thread) -> None:
-    first, second, third, fourth = partitions.partitions(REQUESTS)
+    partitions.make_ahead(
+        timezone.now() + timedelta(days=31)
+    )  # at the end of a month the first one holds the next as well
+    first, second, third, fourth, *_ = partitions.partitions(REQUESTS)
     assert second.since
     other = make_thread(thread.user, ["Hello?"])
     alone = make_request(other, second.since + DAY)
@@ -201,7 +204,7 @@ def test_months_of_requests_are_dropped_and_the_newest_of_a_thread_stays(thread:
     retention.delete_snapshots(before)
     settle()
     partitions.drop_requests(before)
-    assert [(each.since, each.until) for each in partitions.partitions(REQUESTS)] == [
+    assert [(each.since, each.until) for each in partitions.partitions(REQUESTS)][:2] == [
         (None, third.until),
         (fourth.since, fourth.until),
     ]
