@@ -12,6 +12,7 @@ from django.conf import settings
 from conversations.context.reasons import Reason
 from conversations.errors import OpenbookError
 from conversations.models import ContextSnapshot
+from conversations.models.replies import STOP_REASONS
 from conversations.providers import PROVIDERS, connections, model_catalog, refusals
 from conversations.providers.errors import SENTENCES
 from conversations.providers.prices import plain_name
@@ -35,13 +36,6 @@ CODES = frozenset(
         *("interrupted", "context_invariant", "database", "internal", "failed"),
     }
 )
-STOP_REASONS = frozenset(
-    {
-        *("end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "model_context_window_exceeded"),
-        refusals.STOP_REASON,
-    }
-)
-
 MODELS = frozenset({"gen_ai.request.model", "gen_ai.response.model"})
 
 _learnt: dict[str, set[str]] = {"gen_ai.agent.name": set(), "gen_ai.request.model": set()}

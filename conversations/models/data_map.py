@@ -13,6 +13,8 @@ from typing import Any
 from django.apps import apps
 from django.db.models import Model
 
+from conversations.models.replies import STOP_REASONS
+
 FORGOTTEN = "[forgotten]"
 """What stands for a text that was forgotten where something has to."""
 
@@ -96,6 +98,11 @@ def kind_of_error(error: Any) -> Any:
     return {"type": error.get("type"), "code": error.get("code"), "message": FORGOTTEN, "details": known}
 
 
+def known_reason(stop_reason: str) -> str:
+    """A stop reason from the list of those that there are; a service may have written another."""
+    return stop_reason if not stop_reason or stop_reason in STOP_REASONS else "unknown"
+
+
 def kinds_of_problems(problems: Any) -> Any:
     """Sources that failed, without what their errors say."""
     return [problem | {"message": FORGOTTEN} for problem in problems or ()] or None
@@ -141,10 +148,11 @@ TABLES: dict[str, Table] = {
         cleared=BLANKED,
         columns={
             "error": derived("the request of its model", but=BOOK, blank=kind_of_error, listed=True),
+            "stop_reason": derived("the request of its model", but=BOOK, blank=known_reason, listed=True),
             "client_id": words(but="the client's own id", blank=None),
             "request_id": words(but="the client's own id", blank=None),
         },
-        never="preset model status owner stop_reason usage",
+        never="preset model status owner usage",
     ),
     "conversations.ReplyEvent": Table(
         goes_with="reply",
@@ -173,13 +181,15 @@ TABLES: dict[str, Table] = {
         columns={
             "error": derived("its own request", but=BOOK, blank=kind_of_error, listed=True),
             "problems": derived("what services say of its request", but=BOOK, blank=kinds_of_problems, listed=True),
+            "stop_reason": derived("its own request", but=BOOK, blank=known_reason, listed=True),
+            "provider_request_id": derived("its own request", but=BOOK, blank="", listed=True),
+            "provider_message_id": derived("its own request", but=BOOK, blank="", listed=True),
             "stop_details": derived("its own request", but=BOOK, blank=None, listed=True),
             "diagnostics": derived("its own request", but=BOOK, blank=None, listed=True),
         },
         never=(
             "purpose provider model thinking fallback_for fallback_cause digest budget_origin files counts sections runs "
-            "additions cache timings_ms items rewriting recalled status stop_reason provider_request_id "
-            "provider_message_id usage"
+            "additions cache timings_ms items rewriting recalled status usage"
         ),
     ),
     "conversations.TokenCount": Table(goes_with="thread", forgotten=GOES, cleared=GOES, never="provider model"),

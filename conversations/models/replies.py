@@ -6,6 +6,14 @@ from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 from conversations.runtime.request_ids import FOREIGN_ID
 
+STOP_REASONS = frozenset(
+    {
+        *("end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"),
+        *("model_context_window_exceeded", "unknown"),
+    }
+)
+"""Why a model stops, in the Messages API's words, and ours where nobody said."""
+
 
 class Reply(models.Model):
     """One attempt of the model to answer a user turn. A retry is another Reply for the same turn, never another turn.

@@ -6,6 +6,7 @@ reply engine knows nothing of HTTP: a new provider is one file with a ``Provider
 """
 
 import math
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -100,12 +101,26 @@ class Usage:
 
 
 NO_USAGE = Usage()
-MOST_TOKENS = 2**31 - 1
+MOST_TOKENS = 100_000_000
 
 
 def is_token_figure(value: object) -> TypeGuard[int]:
     """Whether a request may have so many tokens: services tell texts, negative and absurd figures, too."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+
+
+REASON = re.compile(r"[a-z][a-z0-9_]{0,39}")
+ID = re.compile(r"[\w.:+/=@-]{1,100}", re.ASCII)
+
+
+def plain_reason(stop_reason: str) -> str:
+    """A stop reason as it may be kept: a service may write a sentence there, about what it was told."""
+    return stop_reason if not stop_reason or REASON.fullmatch(stop_reason) else "unknown"
+
+
+def plain_id(id: str) -> str:
+    """An id that a service gave, where it is one."""
+    return id if ID.fullmatch(id) else ""
 
 
 class Unreserved(Exception):

@@ -13,7 +13,7 @@ from conversations.context.usage import estimated_usage
 from conversations.errors import ErrorObject, RateLimited, error_object
 from conversations.models import Message, Reply
 from conversations.providers import ProviderError, refusals
-from conversations.providers.base import Finished, ModelCall, Usage
+from conversations.providers.base import Finished, ModelCall, Usage, plain_id, plain_reason
 from conversations.providers.errors import provider_error
 from conversations.replies import retries
 from conversations.runtime.text import clean
@@ -46,14 +46,15 @@ class Outcome:
     def after(self, call: ModelCall) -> "Outcome":
         """With all that the provider told in the call, be it whole or not."""
         thought, heard = call.thinking_seconds, call.finished or call.so_far
-        at_end = ("stop_reason", "diagnostics", "stop_details") if call.finished else ()
+        at_end = ("diagnostics", "stop_details") if call.finished else ()
         return replace(
             self,
             usage=call.usage,
             estimate=allowances.estimate(call),
             written=0 if call.finished else allowances.written_by(call),
-            provider_request_id=heard.request_id,
-            provider_message_id=heard.message_id,
+            stop_reason=plain_reason(call.finished.stop_reason) if call.finished else self.stop_reason,
+            provider_request_id=plain_id(heard.request_id),
+            provider_message_id=plain_id(heard.message_id),
             thinking_ms=None if thought is None else round(thought * 1000),
             first_token_ms=call.first_token_ms,
             **{name: getattr(call.finished, name) for name in at_end},

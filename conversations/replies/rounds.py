@@ -450,7 +450,10 @@ class ReplyRun:
                 "artifact": result.artifact,
             }
             self.live.append("tool.finished", data)
-            log.info("tool ran", extra={"reply": str(self.live.id), "tool": called.name, "is_error": done.is_error})
+            name = (
+                called.name if called.name in registered() else "unknown"
+            )  # a model may have made one up of what it read
+            log.info("tool ran", extra={"reply": str(self.live.id), "tool": name, "is_error": done.is_error})
             text = running.shortened(result.text)
             results.append(result_block(called.id, text, is_error=done.is_error, read=result.read))
         self.transcript.answer(results)

@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from conversations.models import ContextSnapshot
+from conversations.models.replies import STOP_REASONS
 
 NOTHING = "–"
 SHORT = 100
@@ -171,6 +172,11 @@ def error_object(error: dict[str, Any] | None, *, shown: bool) -> str:
     if not error:
         return ""
     return pretty(error if shown else {key: error.get(key) for key in ("type", "code")} | {"message": "masked"})
+
+
+def stop_reason(value: str) -> str:
+    """One that is known; what else a service writes there may be a person's words."""
+    return value if not value or value in STOP_REASONS else "another reason"
 
 
 def error_code(error: dict[str, Any] | None) -> str:

@@ -46,13 +46,14 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
     ordering = ["-id"]
     empty_text = "No replies. Each message that somebody sends starts one."
     fields = [
-        ("state", "duration", "stop_reason"), "error_object", ("thread_link", "owner_of_thread"), "question", "answer",
+        ("state", "duration", "reason"), "error_object", ("thread_link", "owner_of_thread"), "question", "answer",
         ("model", "goes_on_with"),
         "artifacts", "model_requests",
         ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), ("identifier", "requested_by"),
     ]  # fmt: skip
 
     identifier = column("id", "id", display.mono)
+    reason = column("stop reason", "stop_reason", display.stop_reason)
     created = column("time", "created_at", display.when, sort="created_at")
     owner_of_thread = user_column("thread.user")
     thread_link = thread_column()

@@ -19,14 +19,15 @@ WITH request AS MATERIALIZED (
     FROM conversations_contextsnapshot AS snapshot
     JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
     CROSS JOIN LATERAL jsonb_to_record(snapshot.usage) AS said(
-        input_tokens int, output_tokens int, cache_read_input_tokens int, cache_creation_input_tokens int,
-        cache_creation_1h_input_tokens int, estimated_input_tokens int, estimated_output_tokens int)
+        input_tokens numeric, output_tokens numeric, cache_read_input_tokens numeric, cache_creation_input_tokens numeric,
+        cache_creation_1h_input_tokens numeric, estimated_input_tokens numeric, estimated_output_tokens numeric)
     CROSS JOIN LATERAL (
-        -- Where the service told nothing, what was estimated then.
-        SELECT coalesce(said.input_tokens, said.estimated_input_tokens),
-               coalesce(said.output_tokens, said.estimated_output_tokens), said.cache_read_input_tokens, said.cache_creation_input_tokens,
-               said.cache_creation_input_tokens - coalesce(said.cache_creation_1h_input_tokens, 0),
-               said.cache_creation_1h_input_tokens, said.estimated_input_tokens IS NOT NULL
+        -- Where the service told nothing, what was estimated then. Earlier versions stored whatever figure a service told.
+        SELECT least(coalesce(said.input_tokens, said.estimated_input_tokens), 1e8)::int,
+               least(coalesce(said.output_tokens, said.estimated_output_tokens), 1e8)::int,
+               least(said.cache_read_input_tokens, 1e8)::int, least(said.cache_creation_input_tokens, 1e8)::int,
+               least(said.cache_creation_input_tokens - coalesce(said.cache_creation_1h_input_tokens, 0), 1e8)::int,
+               least(said.cache_creation_1h_input_tokens, 1e8)::int, said.estimated_input_tokens IS NOT NULL
     ) AS told(input, output, cache_read, written, cache_write, cache_write_hour, guessed)
     WHERE snapshot.id >= %(lowest)s AND snapshot.id < %(highest)s
       AND snapshot.created_at >= %(since)s AND snapshot.created_at < %(until)s

@@ -22,6 +22,7 @@ from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database, is_away
 from conversations.runtime.request_ids import request_scope
 from conversations.runtime.shapes import moment
+from conversations.runtime.text import clean
 from conversations.web import socket_access
 from conversations.web.access_checks import access_checks
 from conversations.wire.events import ThreadClearedData
@@ -324,7 +325,7 @@ def _text(frame: dict[str, Any], name: str) -> str:
     value = frame.get(name)
     if not isinstance(value, str):
         raise InvalidFrame(f"`{name}` must be an id, as text.")
-    return value
+    return clean(value)
 
 
 def _optional_text(frame: dict[str, Any], name: str) -> str | None:

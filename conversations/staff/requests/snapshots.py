@@ -143,7 +143,9 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     def state(self, snapshot: ContextSnapshot) -> SafeString:
         failed = format_html_join("", '<span class="ob-second ob-error">{}</span>', zip(failures(snapshot)))
         code = display.error_code(snapshot.error) if not snapshot.quotes_turns else ""
-        outcome = format_html('<span class="ob-error">{}</span>', code) if code else snapshot.stop_reason
+        outcome = (
+            format_html('<span class="ob-error">{}</span>', code) if code else display.stop_reason(snapshot.stop_reason)
+        )
         return display.with_note(display.status(snapshot.status), format_html("{}{}", outcome, failed))
 
     @admin.display(description="est. tokens")

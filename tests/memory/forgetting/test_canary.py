@@ -47,8 +47,10 @@ TOKENS = {place: f"zq{place}vix" for place in PLACES}
 NOT_PUT_IN = {
     "conversations.File": {"title", "error"},
     "conversations.FilePart": {"label", "heading", "terms"},
-    "conversations.Reply": {"client_id", "request_id"},
-    "conversations.ContextSnapshot": {"problems", "diagnostics"},
+    "conversations.Reply": {"client_id", "request_id", "stop_reason"},
+    "conversations.ContextSnapshot": {
+        *("problems", "diagnostics", "stop_reason", "provider_request_id", "provider_message_id")
+    },
     "conversations.Message": {"citations", "model"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
