@@ -21,8 +21,8 @@ ROOT = FOLDER.parent.parent
 RELEASES = {"schema-1": "a36b768e5203", "0.1.0": "87a3352b9cc1"}
 """The released versions, the oldest first, with the commit of each."""
 OF_A_TIME = re.compile(r"_20\d\d_\d\d|FROM \(MINVALUE\)|ATTACH PARTITION public\.\w+_idx\d*$")
-"""In the name of a partition, or the moment at which the tables were divided; or an index of a partition, where PostgreSQL cut its
-name and counts: how many there are depends on the day."""
+"""In the name of a partition, or the moment at which the tables were divided; or an index of a partition, where PostgreSQL cut
+its name and counts: how many there are depends on the day."""
 LAST = list(RELEASES)[-1]
 
 

@@ -1,7 +1,11 @@
-"""What is read of the tokens that the Messages API reports: pure."""
+"""What is read of the figures and words that services report beside an answer: pure."""
 
-from conversations.providers.base import Usage
+import pytest
+
+from conversations.models import Reply, data_map
+from conversations.providers.base import Finished, ModelCall, Usage
 from conversations.providers.message_stream import MessageAccumulator
+from conversations.replies.outcomes import Outcome
 
 WRITTEN = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
 STARTED = {
@@ -48,3 +52,20 @@ def test_the_usage_of_rounds_adds_up_part_by_part() -> None:
     assert one + one == Usage(
         output_tokens=140, thinking_tokens=120, cache_creation_input_tokens=8, cache_creation_1h_input_tokens=6
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("end_turn", "end_turn"),
+        ("a_new_one", "a_new_one"),
+        ("", ""),
+        ("it said ZEBRA", "unknown"),
+        ("ZEBRA\n", "unknown"),
+    ],
+)
+def test_a_stop_reason_is_kept_where_it_is_a_word_of_a_protocol(told: str, kept: str) -> None:
+    call = ModelCall(finished=Finished(stop_reason=told, usage=Usage(), request_id="req a ZEBRA", message_id="msg_1"))
+    outcome = Outcome(status=Reply.Status.COMPLETED).after(call)
+    assert (outcome.stop_reason, outcome.provider_request_id, outcome.provider_message_id) == (kept, "", "msg_1")
+    assert data_map.known_reason(kept) == ("unknown" if kept == "a_new_one" else kept)
