@@ -9,7 +9,7 @@ from django.conf import settings
 from conversations.providers.base import ProviderError
 from conversations.providers.claude_cli_version import OLDEST
 from conversations.providers.masking import mask_of
-from conversations.runtime.text import shortened
+from conversations.runtime.text import printable, shortened
 from conversations.runtime.word_tables import read_tables
 
 LONGEST_DETAIL = 300
@@ -63,7 +63,9 @@ def provider_error(
     retryable, sentence = SENTENCES[code]
     sentence = sentence.replace("{key_name}", key_name)
     if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
-        sentence += f" It says: “{shortened(mask_of(tuple(secrets)).text(detail[:LONGEST_READ]), LONGEST_DETAIL)}”"
+        sentence += (
+            f" It says: “{shortened(mask_of(tuple(secrets)).text(printable(detail[:LONGEST_READ])), LONGEST_DETAIL)}”"
+        )
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from conversations.models import Reply, data_map
 from conversations.providers.base import Finished, ModelCall, Usage
+from conversations.providers.errors import provider_error
 from conversations.providers.message_stream import MessageAccumulator
 from conversations.replies.outcomes import Outcome
 
@@ -69,3 +70,8 @@ def test_a_stop_reason_is_kept_where_it_is_a_word_of_a_protocol(told: str, kept:
     outcome = Outcome(status=Reply.Status.COMPLETED).after(call)
     assert (outcome.stop_reason, outcome.provider_request_id, outcome.provider_message_id) == (kept, "", "msg_1")
     assert data_map.known_reason(kept) == ("unknown" if kept == "a_new_one" else kept)
+
+
+def test_what_a_service_says_of_an_error_holds_nothing_that_a_terminal_obeys() -> None:
+    error = provider_error("invalid_request", detail="\x1b]0;title\x07no \x1b[31mroom\u202e")
+    assert error.message.endswith("It says: “]0;titleno [31mroom”")
