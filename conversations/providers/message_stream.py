@@ -72,6 +72,10 @@ class OpenCall:
         return [*events, ToolCalled(id=self.id, name=self.name, input=parsed("".join(self.written)))]
 
 
+MOST_CALLS = 200
+"""Of one answer: each piece of a stream is held against all that are open."""
+
+
 class ToolCalls:
     """Those of one stream, by the index of their block: blocks may interleave.
 
@@ -81,10 +85,12 @@ class ToolCalls:
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:
         self.open: dict[int, OpenCall] = {}
         self.any = False
+        self._made = 0
         self._taken = set(taken)
 
     def start(self, index: int, block: Mapping[str, Any], message_id: str) -> list[ToolEvent]:
-        if index in self.open:
+        self._made += 1
+        if index in self.open or self._made > MOST_CALLS:
             raise StreamError("bad_stream")
         arguments = block.get("input")
         call = OpenCall(

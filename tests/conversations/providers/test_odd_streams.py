@@ -20,7 +20,7 @@ from conversations.providers.claude_cli_output import Output
 from conversations.providers.errors import StreamError
 from conversations.providers.event_stream import EVENTS_AT_ONCE, LIFE, LONGEST, EventReader, StreamEvent, events_in
 from conversations.providers.inline_thoughts import InlineThoughts
-from conversations.providers.message_stream import Heard, MessageAccumulator, Progress, ToolCalls
+from conversations.providers.message_stream import MOST_CALLS, Heard, MessageAccumulator, Progress, ToolCalls
 from conversations.providers.openai import OpenAIProvider
 from conversations.providers.stream_reading import Reading
 from tests.bytes_server import BytesServer
@@ -210,3 +210,11 @@ async def test_an_answer_without_end_is_ended(bytes_server: BytesServer, monkeyp
     async with httpx2.AsyncClient() as client, client.stream("POST", f"{bytes_server.url}/v1/messages") as response:
         with pytest.raises(ValueError, match="without end"):
             assert not [event async for event in events_in(response) if event.data != "{}"]
+
+
+def test_an_answer_makes_no_thousands_of_calls() -> None:
+    calls = ToolCalls()
+    with pytest.raises(StreamError):
+        for index in range(1_000):
+            calls.start(index, {"id": f"c{index}", "name": "x"}, "m")
+    assert len(calls.open) == MOST_CALLS
