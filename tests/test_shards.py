@@ -19,8 +19,9 @@ from conversations.threads import deletion
 from memory.backends.mirroring import mirror
 from memory.consolidation import consolidation_state
 from memory.consolidation.consolidate import consolidate
+from memory.index.index_anew import index_anew
 from memory.index.index_turns import catch_up
-from memory.models import Memory
+from memory.models import Memory, StaleIndex
 from tests import model_scripts as scripts
 from tests.conftest import work_in
 from tests.conversations.factories import make_user
@@ -236,6 +237,12 @@ async def carry(api: Api) -> None:
     assert stored.status == 201 and stored.body["files"] and stored.body["memories"]
 
 
+def index_again(user: User) -> None:
+    """As after an upgrade that brought other rules for words."""
+    StaleIndex.objects.create(user=user)
+    index_anew(user.pk, lambda: True)
+
+
 async def forget(api: Api, user: User, session: str, note: dict[str, Any], thread: str) -> None:
     """A note, a turn, all turns of a thread, a file, a thread, all that is remembered, and the account."""
     [turn, *_] = (await api.get(f"threads/{thread}/messages/")).body["results"]
@@ -273,6 +280,7 @@ async def test_what_is_one_persons_touches_one_partition(
         await search(api, model, session)
         await bring(api, model, thread)
         note = await remember(api, model, user, session, thread)
+        await in_database(index_again)(user)
         await carry(api)
         await forget(api, user, session, note, thread)
     assert unnamed(seen) == []

@@ -67,7 +67,7 @@ def quoting(
 
 def _noted(user_id: int, threads: Collection[uuid.UUID], sources: Iterable[uuid.UUID]) -> Iterator[uuid.UUID]:
     """The replies that noted to quote one of the sources, of which a thread may have very many."""
-    here = Quotation.objects.filter(user=user_id, reply__thread__in=threads)
+    here = Quotation.objects.filter(user=user_id, reply__user=user_id, reply__thread__in=threads)
     for some in batched(sources, AT_ONCE):
         yield from here.filter(source__in=some).values_list("reply_id", flat=True)
 
