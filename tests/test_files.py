@@ -197,8 +197,8 @@ def ended(client: ServerClient, file: Json) -> Json:
 
 
 def reader_of(running: ServerProcess) -> int:
-    """The worker of a server that reads files."""
-    (pid,) = (pid for pid in descendants(running.pid) if command(pid).endswith(b"--queue\0files\0"))
+    """The worker of a server that reads long files, after all else."""
+    (pid,) = (pid for pid in descendants(running.pid) if command(pid).endswith(b"--queue\0default\0"))
     return pid
 
 

@@ -23,11 +23,17 @@ WITH request AS MATERIALIZED (
         cache_creation_1h_input_tokens numeric, estimated_input_tokens numeric, estimated_output_tokens numeric)
     CROSS JOIN LATERAL (
         -- Where the service told nothing, what was estimated then. Earlier versions stored whatever figure a service told.
-        SELECT least(coalesce(said.input_tokens, said.estimated_input_tokens), 1e8)::int,
-               least(coalesce(said.output_tokens, said.estimated_output_tokens), 1e8)::int,
-               least(said.cache_read_input_tokens, 1e8)::int, least(said.cache_creation_input_tokens, 1e8)::int,
-               least(said.cache_creation_input_tokens - coalesce(said.cache_creation_1h_input_tokens, 0), 1e8)::int,
-               least(said.cache_creation_1h_input_tokens, 1e8)::int, said.estimated_input_tokens IS NOT NULL
+        SELECT (CASE WHEN input > 1e8 THEN 1e8 ELSE input END)::int, (CASE WHEN output > 1e8 THEN 1e8 ELSE output END)::int,
+               (CASE WHEN cache_read > 1e8 THEN 1e8 ELSE cache_read END)::int,
+               (CASE WHEN written > 1e8 THEN 1e8 ELSE written END)::int,
+               (CASE WHEN cache_write > 1e8 THEN 1e8 ELSE cache_write END)::int,
+               (CASE WHEN cache_write_hour > 1e8 THEN 1e8 ELSE cache_write_hour END)::int, guessed
+        FROM (SELECT coalesce(said.input_tokens, said.estimated_input_tokens) AS input,
+                     coalesce(said.output_tokens, said.estimated_output_tokens) AS output,
+                     said.cache_read_input_tokens AS cache_read, said.cache_creation_input_tokens AS written,
+                     said.cache_creation_input_tokens - coalesce(said.cache_creation_1h_input_tokens, 0) AS cache_write,
+                     said.cache_creation_1h_input_tokens AS cache_write_hour,
+                     said.estimated_input_tokens IS NOT NULL AS guessed) AS figures
     ) AS told(input, output, cache_read, written, cache_write, cache_write_hour, guessed)
     WHERE snapshot.id >= %(lowest)s AND snapshot.id < %(highest)s
       AND snapshot.created_at >= %(since)s AND snapshot.created_at < %(until)s

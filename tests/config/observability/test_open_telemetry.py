@@ -283,7 +283,7 @@ async def test_nothing_of_what_is_said_is_told(user: User, api: Api, model: Mode
     assert NEEDLE in json.dumps(model.bodies)
 
     collected = await in_database(listening.told)()
-    assert [span.values["error.type"] for span in collected.named("execute_tool unknown")] == ["tool_error"]
+    assert [span.values["error.type"] for span in collected.named("execute_tool other")] == ["tool_error"]
     assert [span.values["error.type"] for span in collected.spans if span.name.startswith("chat") and span.failed]
     assert not any(NEEDLE.encode() in body for body in collected.bodies)
 

@@ -21,7 +21,7 @@ def search_results(user: User, words: str) -> tuple[str, list[tuple[str, str]]]:
     page = as_read(browser.get("/", {"q": words}).text)
     [state] = re.findall(r'role="status">(.*?)</p>', page)
     places = re.findall(r'<a class="hit" href="(.*?)">(.*?)</a>', page, re.DOTALL)
-    return unescape(state), [(address, re.sub(r"\s+", " ", TAG.sub("|", place))) for address, place in places]
+    return unescape(state), [(address, re.sub(r"\s+", " ", TAG.sub("|", place)).strip()) for address, place in places]
 
 
 def test_threads_are_found_without_a_script_by_title_and_by_what_was_said(user: User, other_user: User) -> None:
@@ -52,7 +52,7 @@ def test_a_place_in_a_file_stands_beside_that_in_a_turn(user: User) -> None:
             (f"/threads/{thread.id}/#turn-1", f"|New conversation||A <mark>boat</mark>?||You, {day}, turn 1|"),
             (
                 f"/threads/{thread.id}/#turn-1",
-                f"|New conversation||Two &lt;b&gt;<mark>boats</mark>&lt;/b&gt;.||a&lt;b&gt;.pdf, section 1, {day}, turn 1|",
+                f"|Two &lt;b&gt;<mark>boats</mark>&lt;/b&gt;.||a&lt;b&gt;.pdf, section 1, {day}, turn 1|",
             ),
         ],
     )
