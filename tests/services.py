@@ -16,6 +16,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
+from tests.waiting import until
+
 # A developer's own settings and keys must not leak into the tests. Without bytecode, every process would compile everything.
 FOREIGN = re.compile(
     r"(ANTHROPIC_|OPENAI_|SUPERMEMORY_|OTEL_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|(DATABASE|REDIS)_URL(_FILE)?"
@@ -56,7 +58,16 @@ def fresh_database(template: str = "template1") -> Iterator[str]:
     with administration() as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         yield urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
+        until(lambda: _is_dropped(connection, name))
+
+
+def _is_dropped(connection: psycopg.Connection, name: str) -> bool:
+    """Not while an autovacuum is in it, which only a superuser may end."""
+    try:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    return True
 
 
 def administration() -> psycopg.Connection:
