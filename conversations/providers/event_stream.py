@@ -7,6 +7,7 @@ that servers tell are often wrong.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from enum import Enum, auto
@@ -27,6 +28,8 @@ EVENTS_AT_ONCE, BYTES_AT_ONCE = 50, 128 * 1024
 """After so many others get their turn: a service that writes faster than it is read would keep all else waiting."""
 FEW_BYTES = 64 * 1024
 """So short a text is parsed without its values being counted."""
+DATA_AGAIN = re.compile(r"\A(?:data: ?)*+")
+"""The name of the field, as often as proxies put it there."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DONE = "[DONE]"
 PINGS = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
@@ -90,7 +93,7 @@ class EventReader:
         self._keep(received)
         if self._shape is Shape.UNKNOWN:
             self._begin()
-        if self._shape is Shape.OBJECT and b"\n" in received:
+        elif self._shape is Shape.OBJECT and b"\n" in received:
             self._decide()
         if self._size > LONGEST:
             raise ValueError("a line without end")
@@ -165,8 +168,7 @@ class EventReader:
         elif not name:
             yield LIFE
         elif name == "data":
-            while value.startswith("data:"):  # twice through a proxy
-                value = value.removeprefix("data:").removeprefix(" ")
+            value = DATA_AGAIN.sub("", value, count=1)
             if len(self._data) == 1 and is_json(self._data[0]):  # an empty line is missing between two events
                 yield from self._event()
             self._data.append(value)

@@ -218,3 +218,15 @@ def test_an_answer_makes_no_thousands_of_calls() -> None:
         for index in range(1_000):
             calls.start(index, {"id": f"c{index}", "name": "x"}, "m")
     assert len(calls.open) == MOST_CALLS
+
+
+def test_blanks_before_an_object_do_not_end_its_first_line() -> None:
+    reader = EventReader()
+    pieces = [b'\n\n{"a": ', b'1}\n{"a"', b": 2}\n"]
+    events = [event.data for piece in pieces for event in reader.feed(piece)]
+    assert events == ['{"a": 1}', '{"a": 2}']
+
+
+def test_a_field_is_named_again_as_often_as_proxies_do() -> None:
+    line = "data: " + "data:data: " * 100_000 + "{}"
+    assert [event.data for event in EventReader().feed(f"{line}\n\n".encode())] == ["{}"]
