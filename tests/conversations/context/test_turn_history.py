@@ -163,5 +163,5 @@ def test_every_reason_has_a_sentence_without_codes(reason: Reason) -> None:
 
 def test_every_reason_of_a_turn_has_a_fate() -> None:
     of_rows = {Reason.REMEMBERED, Reason.LISTED, Reason.EXPIRED, Reason.LIMIT, Reason.REPEATED}
-    of_others = of_rows | {Reason.OUTSIDE_PART, Reason.UNRELATED}
-    assert FATES.keys() == set(Reason) - of_others
+    of_files = {Reason.READ, Reason.UNREAD, Reason.UNSEEN, Reason.UNRELATED}
+    assert FATES.keys() == set(Reason) - of_rows - of_files - {Reason.OUTSIDE_PART}
