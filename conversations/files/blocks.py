@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import chain, islice
 
 Cells = Sequence[str]
@@ -65,7 +66,28 @@ class Picture:
     height: int
 
 
-Block = Title | Place | Heading | Text | Lines | Picture
+class Why(StrEnum):
+    """Why something that the file holds is not among its parts."""
+
+    HIDDEN = "hidden"
+    """Nobody sees it who opens the file."""
+    DAMAGED = "damaged"
+    """It can't be read although files of this kind are."""
+    NOT_READ = "not_read"
+    """Of a kind that is not read: a chart, a film, a font without letters."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something that is not among the parts. Readers say it where it would stand; it makes no part."""
+
+    why: Why
+    what: str
+    """A noun that takes an s for several: ``hidden paragraph``, ``chart``, ``page``."""
+    count: int = 1
+
+
+Block = Title | Place | Heading | Text | Lines | Picture | LeftOut
 
 
 def table(rows: Iterable[tuple[int, Cells]]) -> Iterator[Lines]:

@@ -1,6 +1,7 @@
 """The process that reads one file. It knows nothing of Django, and no secrets.
 
-A job comes in as JSON; out goes a line of JSON for the outline and for each part, then one for the end or for the problem.
+A job comes in as JSON; out goes a line of JSON for the outline and for each part, one for each kind of thing that was left
+out, then one for the end or for the problem.
 """
 
 import importlib
@@ -15,6 +16,7 @@ from xml.etree.ElementTree import ParseError
 
 from conversations.files.blocks import Block, Picture, Title
 from conversations.files.kinds import Kind
+from conversations.files.left_out import Account
 from conversations.files.parts import PartObject, make_parts
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
@@ -61,7 +63,7 @@ def main() -> None:
     reader = importlib.import_module(f"conversations.files.readers.{READERS[Kind(job['kind'])]}")
     confinement.keep_to_files(readable=[Path(job["path"]), CODE], writable=Path(job["folder"]))
     try:
-        for message in _messages(job, reader):
+        for message in messages(job, reader):
             _write(message)
     except FileProblem as problem:
         _write({"problem": {"code": problem.code, "message": problem.message}})
@@ -77,7 +79,8 @@ def main() -> None:
         _write({"end": True})
 
 
-def _messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
+def messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
+    """What is to be written. Raises ``FileProblem``, possibly after some."""
     path, pictures = Path(job["path"]), PictureFolder(Path(job["folder"]), job["limits"]["picture_bytes"])
     if "pages" in job:
         drawn: Iterator[Picture] = reader.draw(path, job["pages"], pictures)
@@ -90,7 +93,13 @@ def _messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
     title = next(blocks)
     assert isinstance(title, Title)
     yield {"title": " ".join(title.text.split())[:200], "total": title.total, "thumbnail": title.thumbnail}
-    yield from _limited(make_parts(blocks), job["limits"]["parts"], job["limits"]["text_bytes"])
+    account = Account()
+    try:
+        yield from _limited(make_parts(account.noted(blocks)), job["limits"]["parts"], job["limits"]["text_bytes"])
+    except FileProblem:
+        yield from account.entries()
+        raise
+    yield from account.entries()
 
 
 def _limited(parts: Iterator[PartObject], most: int, most_bytes: int) -> Iterator[PartObject]:

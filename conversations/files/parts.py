@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
-from conversations.files.blocks import Block, Heading, Lines, Picture, Place, Text, Title
+from conversations.files.blocks import Block, Heading, LeftOut, Lines, Picture, Place, Text, Title
 from conversations.files.problems import FileProblem
 
 PART_BYTES = 6_500
@@ -51,7 +51,7 @@ class _Maker:
 
     def add(self, block: Block) -> Iterator[PartObject]:
         match block:
-            case Title():
+            case Title() | LeftOut():
                 pass
             case Place():
                 yield from self.end()

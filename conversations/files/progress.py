@@ -19,7 +19,7 @@ from conversations.errors import FileNotFound, error_object
 from conversations.files import storage, thumbnails
 from conversations.files.kinds import detect
 from conversations.files.problems import TOO_LONG, FileProblem
-from conversations.files.reading import Limits, Outline, Part, read
+from conversations.files.reading import Found, LeftOutEntry, Limits, Outline, Part, read
 from conversations.models import File, FilePart
 from conversations.runtime import interruption
 from conversations.runtime.db import is_away
@@ -115,11 +115,11 @@ def _read(file: File, folder: Path, limits: Limits) -> bool:
     return True
 
 
-def _found(path: Path, name: str, folder: Path, limits: Limits) -> Generator[Outline | Part]:
+def _found(path: Path, name: str, folder: Path, limits: Limits) -> Generator[Found]:
     return read(path, detect(path, name), folder=folder, limits=limits)
 
 
-def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[Part]]:
+def _gathered(found: Iterator[Found], file: File) -> Iterator[Sequence[Part]]:
     """The parts, so many at once as come in a moment. Those that came before a problem are given before it."""
     parts: list[Part] = []
     stored_at = 0.0
@@ -129,6 +129,8 @@ def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[
                 _update(file, title=shortened(one_line(clean(each.title)), 200), pages_total=each.total)
                 if each.thumbnail:
                     thumbnails.store(file, each.thumbnail)
+                continue
+            if isinstance(each, LeftOutEntry):
                 continue
             parts.append(each)
             if len(parts) >= MOST_AT_ONCE or time.monotonic() - stored_at >= STORE_SECONDS:

@@ -9,17 +9,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from conversations.files.kinds import FileType
+from conversations.files.left_out import LeftOutObject
 from conversations.files.limits import Limits
 from conversations.files.problems import TOO_LONG, TOO_MUCH_MEMORY, FileProblem
 
-__all__ = ["FileProblem", "Limits", "Outline", "Part", "page_pictures", "read", "thumbnail"]
+__all__ = ["FileProblem", "LeftOutEntry", "Limits", "Outline", "Part", "page_pictures", "read", "thumbnail"]
 
 log = logging.getLogger("openbook.files")
 
@@ -61,21 +62,39 @@ class Part:
     height: int | None = None
 
 
-def read(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Generator[Outline | Part]:
-    """The outline, then the parts, each as soon as it is read. Pictures are written into ``folder``, which exists.
+@dataclass(frozen=True, kw_only=True)
+class LeftOutEntry:
+    """What the file holds and no part does, all of a kind together; comes last."""
+
+    entry: LeftOutObject
+
+
+type Found = Outline | Part | LeftOutEntry
+
+
+def read(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Generator[Found]:
+    """The outline, then the parts, each as soon as it is read, then what was left out. Pictures are written into ``folder``,
+    which exists.
 
     Raises ``FileProblem``, possibly after parts: these stay true, and the problem says what is missing. Closing the
     iterator ends the process.
     """
-    number = 0
     with closing(_messages(_job(path, type, folder, limits), limits)) as messages:
-        for message in messages:
-            match message:
-                case {"title": str(title), "total": total, "thumbnail": name}:
-                    yield Outline(title=title, total=total, thumbnail=_picture(name, folder))
-                case {"label": _}:
-                    number += 1
-                    yield _part(message, number, folder)
+        yield from found_in(messages, folder)
+
+
+def found_in(messages: Iterable[dict[str, Any]], folder: Path) -> Generator[Found]:
+    """What the messages of the child say. Raises ``FileProblem`` where one names a picture that is not in the folder."""
+    number = 0
+    for message in messages:
+        match message:
+            case {"title": str(title), "total": total, "thumbnail": name}:
+                yield Outline(title=title, total=total, thumbnail=_picture(name, folder))
+            case {"left_out": entry}:
+                yield LeftOutEntry(entry=entry)
+            case {"label": _}:
+                number += 1
+                yield _part(message, number, folder)
 
 
 def page_pictures(
