@@ -2,7 +2,6 @@
 """Django's commands. Without DATABASE_URL, the embedded PostgreSQL server runs while a command does."""
 
 import os
-import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from traceback import format_exception
@@ -12,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from config.management.ending import end_on_signals
 from config.postgres import embedded
 from conversations.runtime.text import printable
 
@@ -32,9 +32,7 @@ def print_failure(kind: type[BaseException], error: BaseException, traceback: Tr
 def main() -> None:
     sys.excepthook = print_failure
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # Both end a process without a word to Python; as SystemExit they run what stops the database.
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, lambda number, frame: sys.exit(128 + number))
+    end_on_signals()
     try:
         with database(sys.argv[1] if len(sys.argv) > 1 else "help"):
             execute_from_command_line(sys.argv)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import signal
 import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -80,7 +81,10 @@ TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-d
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Processes of one run share its seed, which Hypothesis reads from its own option."""
+    """Processes of one run share its seed, which Hypothesis reads from its own option. What they start hears Ctrl-C, though a
+    shell's ``&`` may have started them, which has SIGINT ignored by all that follows."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not ALWAYS_THE_SAME and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED or str(random.randrange(2**32))
 

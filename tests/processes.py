@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +15,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.db import connection
 
+from tests.process_table import kill_marked
+
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 110
+MARK = "OPENBOOK_TEST_STARTED"
+"""Set in the environment of what a test starts, and so of all that this starts."""
 READY = re.compile(r"Openbook is ready: (\S+) - sign in as (.*)")
 
 # Tests ask faster than people do, and leave more running.
@@ -117,10 +122,11 @@ def started_apart(folder: Path, *arguments: str, **environment: str) -> Abstract
 def _started(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], *, apart: bool
 ) -> Iterator[ServerProcess]:
+    mark = uuid.uuid4().hex
     with subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=folder,
-        env={**os.environ, **UNDISTURBED, **environment},
+        env={**os.environ, **UNDISTURBED, **environment, MARK: mark},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -134,4 +140,5 @@ def _started(
             yield running
         finally:
             running.kill()
+            kill_marked(f"{MARK}={mark}")  # one that is left would hold the pipe, and whoever closes it would wait
             reader.join(10)

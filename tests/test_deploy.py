@@ -182,6 +182,7 @@ def test_each_night_a_backup_is_made_and_each_month_one_is_drilled(database: str
         "DJANGO_SETTINGS_MODULE": "tests.server_settings",
         "OPENBOOK_FILES_DIR": str(tmp_path / "files"),
         "OPENBOOK_ERASURE_LEDGER": str(tmp_path / "ledger"),
+        "THIS_PYTHON": sys.executable,
     }
     (backups := tmp_path / "backups").mkdir()
     for name in ("2026-10-01T030000", "2026-11-01T030000", "2099-01-01T030000.partial"):
@@ -193,7 +194,7 @@ def test_each_night_a_backup_is_made_and_each_month_one_is_drilled(database: str
         ):
             command = line.replace("$$", "$").replace("%%", "%").replace("/var/backups/openbook", str(backups))
             done = subprocess.run(
-                shlex.split(command.replace(".venv/bin/python", sys.executable)),
+                shlex.split(command.replace(".venv/bin/python", '"$THIS_PYTHON"')),
                 cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr

@@ -19,8 +19,8 @@ import psycopg
 import pytest
 
 from tests.clients import Json, ServerClient
-from tests.config.test_dev import command, descendants
 from tests.locks import LOCKS
+from tests.process_table import command, descendants
 from tests.processes import ServerProcess, server
 from tests.s3_server import s3_server
 from tests.services import fresh_database

@@ -26,10 +26,10 @@ from tests.benchmarks.file_documents import long_pdf
 from tests.benchmarks.measuring import database, doing, p50_p95, side_by_side, table
 from tests.benchmarks.replies import ending
 from tests.clients import Json, ServerClient
-from tests.config.test_dev import command, descendants
 from tests.conversations.factories import make_file, make_thread, make_user
 from tests.model_scripts import text
 from tests.model_server import ModelServer
+from tests.process_table import command, descendants
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.uploads import END, FORM, form, form_start

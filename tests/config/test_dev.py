@@ -5,13 +5,13 @@ import re
 import shutil
 import signal
 import socket
-from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 from httpx2 import get
 
+from tests.process_table import command, descendants, runs
 from tests.processes import ROOT, ServerProcess, started_apart
 from tests.services import fresh_database
 from tests.waiting import until
@@ -90,24 +90,6 @@ def press_ctrl_c(running: ServerProcess) -> None:
     assert [pid for pid in processes if runs(pid)] == []
 
 
-def descendants(pid: int) -> list[int]:
-    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in task_children(task)]
-    return [*children, *(each for child in children for each in descendants(child))]
-
-
-def task_children(task: Path) -> list[str]:
-    with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end at any time
-        return (task / "children").read_text().split()
-    return []
-
-
-def runs(pid: int) -> bool:
-    """And is not only there until somebody asks for its exit code."""
-    with suppress(FileNotFoundError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_time_to_end(
     port: int, tmp_path: Path
 ) -> None:
@@ -126,7 +108,3 @@ def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_t
             os.kill(pid, signal.SIGSTOP)
         press_ctrl_c(running)
         assert not postgres.exists()
-
-
-def command(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()

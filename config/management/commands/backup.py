@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import signal
 import sys
 from argparse import ArgumentParser
 from dataclasses import dataclass, field
@@ -73,7 +72,6 @@ class Command(PrintableCommand):
         if folder is None:
             raise CommandError("Name a folder that is new: python manage.py backup DIR")
         key, progress = backup_key(), ProgressLine(sys.stderr)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         os.nice(NICENESS)
         try:
             with runs.recorded(runs.KIND.BACKUP) as details:

@@ -24,10 +24,10 @@ from tests.benchmarks.growth import people
 from tests.benchmarks.measuring import doing
 from tests.benchmarks.message import cpu_seconds
 from tests.clients import ServerClient
-from tests.config.test_dev import descendants
 from tests.conversations.factories import make_user
 from tests.model_scripts import ScriptedStream, text
 from tests.model_server import ModelServer
+from tests.process_table import descendants
 from tests.processes import ServerProcess, database_url, server
 from tests.uploads import form
 
