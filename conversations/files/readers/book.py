@@ -8,7 +8,8 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError
 
 from conversations.files.archives import DAMAGED, Archive, open_archive
-from conversations.files.blocks import Block, Heading, Text, Title
+from conversations.files.blocks import Block, Heading, LeftOut, Text, Title, Why
+from conversations.files.encodings import declared_encoding, decode
 from conversations.files.html_blocks import HtmlBlocks
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import FileProblem
@@ -78,10 +79,12 @@ def _place(folder: str, address: str) -> str:
 
 
 def _chapter(content: bytes, title: str) -> Iterator[Block]:
-    is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
+    text, damaged = decode(content, declared_encoding(content))
     parser = HtmlBlocks()
-    parser.feed(content.decode("utf-16" if is_wide else "utf-8-sig", "replace"))
+    parser.feed(text)
     parser.close()
+    if damaged:
+        yield LeftOut(Why.DAMAGED, "letter", damaged)
     blocks = list(parser.take())
     if blocks and title and not any(isinstance(block, Heading) for block in blocks):
         yield Heading(1, title)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conversations.files.archives import DAMAGED
 from conversations.files.blocks import Block, Place, Text, Title
-from conversations.files.encodings import guess_encoding, known_encoding
+from conversations.files.encodings import decode
 from conversations.files.html_blocks import HtmlBlocks
 from conversations.files.pictures import PictureFolder
 from conversations.files.readers.text import paragraphs
@@ -48,11 +48,7 @@ def _header(message: EmailMessage, name: str) -> str:
 def _body(body: EmailMessage) -> Iterator[Block]:
     content = body.get_payload(decode=True)
     assert isinstance(content, bytes)
-    encoding = known_encoding(body.get_content_charset() or "utf-8")
-    try:
-        text = content.decode(encoding or "utf-8")
-    except UnicodeDecodeError:
-        text = content.decode(guess_encoding(content), "replace")
+    text, _ = decode(content, body.get_content_charset() or "")
     if body.get_content_subtype() != "html":
         yield from paragraphs(text.splitlines())
         return

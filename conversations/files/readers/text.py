@@ -23,7 +23,8 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
     """The text. Raises ``FileProblem``."""
     yield Title()
     encoding = detect_encoding(path)
-    with path.open(encoding=encoding, errors="replace", newline="") as file:
+    yield from encoding.left_out()
+    with encoding.open(path, newline="") as file:
         if extension in {"csv", "tsv", "tab"}:
             yield from _table(file)
         elif extension in {"md", "markdown"}:
