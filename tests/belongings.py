@@ -49,6 +49,8 @@ def belongings(person: User) -> Row:
     file = make_file(
         person, NEEDLE.encode(), name=NEEDLE, title=NEEDLE, parts=[NEEDLE], picture=NEEDLE.encode(), error=error
     )
+    file.left_out = [{"what": "chart", "why": "not_read", "count": 1, "places": [NEEDLE]}]
+    file.save()
     file.parts.update(label=NEEDLE, heading=NEEDLE)
     blocks = [{"type": "text", "text": NEEDLE}, {"type": "tool_use", "id": "1", "name": "x", "input": {"q": NEEDLE}}]
     count = {"token_count": 1, "token_total": 99, "position": 4, "depth": 4, "parent": thread.messages.get(position=3)}

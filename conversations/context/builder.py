@@ -268,6 +268,7 @@ def build_context(
             readable=form_of(packed).readable if packed else is_readable,
             documents=as_documents,
             fenced=form_of(packed).fenced if packed else True,
+            accounted=form_of(packed).accounted if packed else True,
         )
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))

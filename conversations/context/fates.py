@@ -10,12 +10,13 @@ from typing import NamedTuple
 from conversations.context.file_excerpts import PartKey, read_ranges, write_ranges
 from conversations.context.part_words import LABELS, PAGES, PartName, part_words
 from conversations.context.reasons import Reason, personal_words
-from conversations.context.snapshot_shapes import FateAnswer, FileInRequestAnswer, ItemAnswer
+from conversations.context.snapshot_shapes import FateAnswer, FileInRequestAnswer, ItemAnswer, UnreadAnswer
 from conversations.context.sources import source_of
+from conversations.context.unread import CONTENT, things
 
 TURN, ELSEWHERE = "message", "message_elsewhere"
 FILE, PART, PICTURE = "file", "part", "picture"
-OF_FILES = (FILE, PART, PICTURE)
+OF_FILES = (FILE, PART, PICTURE, CONTENT)
 NOUNS = {
     TURN: ("turn", "turns"),
     ELSEWHERE: ("turn of another conversation", "turns of other conversations"),
@@ -27,13 +28,14 @@ GONE = "A file that was deleted since"
 
 
 class PartGroup(NamedTuple):
-    """Parts of a file that share a fate."""
+    """Parts of a file that share a fate; or things that are in no part (``unread``)."""
 
     file: FileInRequestAnswer
     kind: str
     included: bool
     reason: Reason
     numbers: Sequence[int]
+    unread: UnreadAnswer | None = None
 
 
 def item_fates(items: Iterable[ItemAnswer], *, thread: str | None) -> list[FateAnswer]:
@@ -72,7 +74,7 @@ def file_fates(
             "source": "",
             "included": group.included,
             "reason": group.reason.value,
-            "count": len(group.numbers) or 1,
+            "count": group.unread["count"] if group.unread else len(group.numbers) or 1,
             "file": group.file["id"],
             "parts": write_ranges(group.numbers),
             "what": _parts_in_words(group, kinds.get(group.file["id"], ""), names),
@@ -127,14 +129,19 @@ def _groups_of(file: FileInRequestAnswer, newest: int | None) -> Iterator[PartGr
     if file["without_pictures"]:
         pictures = read_ranges(file["without_pictures"])
         yield PartGroup(file, PICTURE, included=False, reason=Reason.UNSEEN, numbers=pictures)
+    for entry in file["unread"]:
+        yield PartGroup(file, CONTENT, included=False, reason=Reason(entry["why"]), numbers=(), unread=entry)
 
 
 def _parts_in_words(group: PartGroup, kind: str, names: Mapping[PartKey, PartName]) -> str:
     file, numbers = group.file, group.numbers
     if file["name"] is None:
         return f"{GONE}, {_counted(len(numbers), group.kind)}" if numbers else GONE
+    if group.unread:
+        return f"{file['name']}, {things(group.unread)}"
     known = {number: names[file["id"], number] for number in numbers if (file["id"], number) in names}
-    words = part_words(kind, numbers, known, parts=file["parts"]) if numbers else ""
+    unread = file["unread"] if group.kind == PART else ()
+    words = part_words(kind, numbers, known, parts=file["parts"], unread=unread) if numbers else ""
     if group.kind == PICTURE:
         return f"{file['name']}, {_counted(len(numbers), PICTURE)}{f' on {words}' if words else ''}"
     return f"{file['name']}, {words}" if words else file["name"]

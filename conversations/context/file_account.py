@@ -7,7 +7,7 @@ pictures the model can't see: parts that are nothing else, and parts that say so
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from conversations.context.citations import Citation
 from conversations.context.file_excerpts import (
@@ -21,7 +21,7 @@ from conversations.context.file_excerpts import (
 )
 from conversations.context.file_reads import ThreadFiles
 from conversations.context.reasons import Reason
-from conversations.context.snapshot_shapes import FileCitedAnswer, FileInRequestAnswer
+from conversations.context.snapshot_shapes import FileCitedAnswer, FileInRequestAnswer, UnreadAnswer
 from conversations.context.token_factor import Factor
 from conversations.context.windowing import Turn
 
@@ -31,11 +31,20 @@ type LeftOutRow = tuple[str, str, str]
 type UnseenRow = tuple[str, str, str]
 
 
+class KnownFile(NamedTuple):
+    """What is said of a file that there still is, beside its parts."""
+
+    name: str
+    kind: str = ""
+    unread: Sequence[UnreadAnswer] = ()
+
+
 class PackedFiles(TypedDict):
     pictures: bool
     readable: NotRequired[bool]
     documents: NotRequired[bool]
     fenced: NotRequired[bool]
+    accounted: NotRequired[bool]
     tokens: int
     turns: dict[str, list[GivenRow]]
     read: NotRequired[list[ReadRow]]
@@ -55,6 +64,7 @@ def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles,
         readable=files.form.readable,
         documents=files.form.documents,
         fenced=files.form.fenced,
+        accounted=files.form.accounted,
         tokens=factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts)),
         turns={
             str(turn.position): [_given_row(excerpt, factor) for excerpt in turn.files] for turn in turns if turn.files
@@ -115,6 +125,7 @@ def form_of(packed: PackedFiles) -> FileForm:
         readable=packed.get("readable", False),
         documents=packed.get("documents", False),
         fenced=packed.get("fenced", False),
+        accounted=packed.get("accounted", False),
     )
 
 
@@ -143,9 +154,9 @@ def all_files(packed: PackedFiles) -> set[str]:
 
 
 def answer(
-    packed: PackedFiles | None, names: Mapping[str, str], citations: Sequence[Citation] = ()
+    packed: PackedFiles | None, known: Mapping[str, KnownFile], citations: Sequence[Citation] = ()
 ) -> list[FileInRequestAnswer]:
-    """The same as REST tells it, with the names of the files that there still are, and what the reply's text cites of them."""
+    """The same as REST tells it, with what is known of the files that there still are, and what the reply's text cites."""
     if packed is None:
         return []
     files: dict[str, FileInRequestAnswer] = {}
@@ -153,11 +164,12 @@ def answer(
     def of(id: str) -> FileInRequestAnswer:
         empty: FileInRequestAnswer = {
             "id": id,
-            "name": names.get(id),
+            "name": known[id].name if id in known else None,
             "parts": 0,
             "given": [],
             "read": [],
             "left_out": [],
+            "unread": [*known[id].unread] if id in known else [],
             "without_pictures": "",
             "cited": [],
         }
@@ -191,7 +203,7 @@ def _complete(file: FileInRequestAnswer, citations: Sequence[Citation]) -> None:
     counts = [len(list(read_ranges(row["parts"]))) for row in (*file["given"], *file["read"], *file["left_out"])]
     file["parts"] = sum(counts)
     for given in file["given"]:
-        given["whole"] = len(list(read_ranges(given["parts"]))) == file["parts"] > 0
+        given["whole"] = len(list(read_ranges(given["parts"]))) == file["parts"] > 0 and not file["unread"]
     file["cited"] = [_cited(citation) for citation in citations if citation["file"] == file["id"]]
 
 

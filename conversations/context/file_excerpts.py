@@ -47,12 +47,13 @@ type PartKey = tuple[str, int]
 class FileForm:
     """How files are written in a request. ``pictures``: the model sees them. ``readable``: it can read further parts.
     ``documents``: as documents that the provider cites by itself. ``fenced``: the tags around a file are none that it holds;
-    requests of earlier releases are not."""
+    ``accounted``: it is said what is in none of its parts. Requests of earlier releases are neither."""
 
     pictures: bool = False
     readable: bool = False
     documents: bool = False
     fenced: bool = True
+    accounted: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +76,7 @@ class PartOutline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileOutline:
-    """A file of the ``user`` with all its parts. ``problem`` is why there are none, or not all."""
+    """A file of the ``user`` with all its parts. ``problem`` is why there are none, or not all; ``left_out`` is in none."""
 
     id: str
     name: str
@@ -83,6 +84,7 @@ class FileOutline:
     user: int = 0
     parts: Sequence[PartOutline] = ()
     problem: str = ""
+    left_out: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +105,7 @@ class FileExcerpt:
         chosen = {*self.numbers}
         outline = OUTLINE_TOKENS + NOTE_TOKENS if self.outlined else 0
         parts = sum(part.sent_tokens for part in self.file.parts if part.number in chosen)
-        return FILE_TOKENS + len(self.file.name) + len(self.file.problem) + outline + parts
+        return FILE_TOKENS + len(self.file.name) + len(self.file.problem) + len(self.file.left_out) + outline + parts
 
 
 def whole_file(file: FileOutline) -> FileExcerpt:
@@ -272,7 +274,14 @@ def _text_of_document(block: Block) -> str:
 def _opening(excerpt: FileExcerpt, form: FileForm, tag_number: str) -> str:
     file = excerpt.file
     given = None if excerpt.is_whole else write_ranges(excerpt.numbers) or "none"
-    opening = file_opening(file.name, parts=len(file.parts), given=given, problem=file.problem, fence=tag_number)
+    opening = file_opening(
+        file.name,
+        parts=len(file.parts),
+        given=given,
+        problem=file.problem,
+        left_out=file.left_out if form.accounted else "",
+        fence=tag_number,
+    )
     if not excerpt.outlined:
         return opening
     return opening + outline(_outline(file), note=READ_MORE if form.readable else "", fence=tag_number)

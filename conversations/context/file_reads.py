@@ -27,6 +27,7 @@ from conversations.context.file_results import NO_RESULTS, Results, named_parts,
 from conversations.context.rendering import QUOTING, mention
 from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.turn_groups import FILE
+from conversations.context.unread import listed, unread
 from conversations.context.windowing import Turn
 from conversations.models import File, text_blocks
 from conversations.providers import image_tokens
@@ -74,6 +75,7 @@ class ThreadFiles:
     readable: bool = False
     documents: bool = False
     fenced: bool = True
+    accounted: bool = True
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     standing: Places = field(default_factory=dict)
     scores: Mapping[PartKey, float] = field(default_factory=dict)
@@ -81,7 +83,11 @@ class ThreadFiles:
     @property
     def form(self) -> FileForm:
         return FileForm(
-            pictures=self.pictures.are_seen, readable=self.readable, documents=self.documents, fenced=self.fenced
+            pictures=self.pictures.are_seen,
+            readable=self.readable,
+            documents=self.documents,
+            fenced=self.fenced,
+            accounted=self.accounted,
         )
 
 
@@ -138,6 +144,7 @@ class FileRow(NamedTuple):
     kind: str
     state: str
     problem: str | None
+    left_out: Sequence[Any]
     stands: Sequence[tuple[int, int, list[int], bool]]
     parts: Sequence[tuple[int, str, str, int, int, int, int]]
 
@@ -151,8 +158,8 @@ def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list
         "most_words": MOST_WORDS,
     }
     return [
-        FileRow(id, user, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
-        for id, user, name, kind, state, problem, stands, parts in _fetched(statement, {**values, **asked})
+        FileRow(*known, *(json.loads(each or "[]") for each in (left_out, stands, parts)))
+        for *known, left_out, stands, parts in _fetched(statement, {**values, **asked})
     ]
 
 
@@ -167,6 +174,7 @@ def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
         name=row.name,
         kind=row.kind,
         problem=row.problem or (STILL_READ if row.state == File.State.READING else ""),
+        left_out=listed(unread(row.left_out)),
         parts=[
             PartOutline(
                 number=number,

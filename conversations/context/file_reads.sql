@@ -25,13 +25,13 @@ WITH standing AS (
 ), wanted AS (
     SELECT file_id AS id FROM standing UNION SELECT unnest(%(files)s::uuid[])
 )
-SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', standing.places::text, ({parts})
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, standing.places::text, ({parts})
 FROM wanted JOIN conversations_file AS file USING (id) LEFT JOIN standing ON standing.file_id = file.id
 WHERE file.user_id = %(user)s
 ORDER BY file.id
 
 -- name: outlines
-SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', NULL, ({parts})
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, NULL, ({parts})
 FROM conversations_file AS file WHERE user_id = %(user)s AND id = ANY(%(files)s)
 
 -- name: contents

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from conversations.context.file_excerpts import write_ranges
+from conversations.context.snapshot_shapes import UnreadAnswer
+from conversations.context.unread import ALL_READ
 
 PAGES = {"pdf": "page", "slides": "slide"}
 """What the parts of a kind of file are called by their numbers."""
@@ -16,11 +18,13 @@ class PartName(NamedTuple):
     label: str
 
 
-def part_words(kind: str, numbers: Sequence[int], names: Mapping[int, PartName], *, parts: int) -> str:
-    """Such as ``pages 3, 7–9``; empty where it is all of the file's ``parts``. ``names`` are those of pages, or of as few
-    parts as are named."""
+def part_words(
+    kind: str, numbers: Sequence[int], names: Mapping[int, PartName], *, parts: int, unread: Sequence[UnreadAnswer] = ()
+) -> str:
+    """Such as ``pages 3, 7–9``; empty where it is all of the file's ``parts`` and nothing is ``unread``. ``names`` are those of
+    pages, or of as few parts as are named."""
     if len(numbers) == parts:
-        return ""
+        return ALL_READ if unread else ""
     named = [names[number] for number in numbers if number in names]
     if noun := PAGES.get(kind):
         pages = sorted({name.page for name in named if name.page})

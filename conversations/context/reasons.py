@@ -23,6 +23,10 @@ class Reason(models.TextChoices):
     READ = "read", "Read by the model, with a tool"
     UNSEEN = "unseen", "A picture, and the model takes none"
     UNREAD = "unread", "A file of which nothing could be read by then"
+    HIDDEN = "hidden", "In the file, and nobody sees it who opens that"
+    DAMAGED = "damaged", "Damaged"
+    NOT_READ = "not_read", "Of a kind that is not read"
+    BROKEN_OFF = "broken_off", "The reading of the file ended before it"
     LISTED = "listed", "Exists beside the thread"
     OUTSIDE_PART = "outside_part", "Not of the part of the thread that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
@@ -84,6 +88,13 @@ RULES: dict[Reason, str] = {
     Reason.READ: "What the reply reads of a file stands in the result of its call.",  # K
     Reason.UNSEEN: "A model that takes no pictures is told in their place how large they are.",  # K
     Reason.UNREAD: "A file that can't be read, or not yet, is named in the turn that brought it, with the reason.",  # K
+    Reason.HIDDEN: (  # K
+        "Of what nobody sees who opens a file, a model is told that it is there, not what it says: it would be an easy "
+        "way to slip it an instruction."
+    ),
+    Reason.DAMAGED: "What can't be read of a file is counted and named; it costs itself only.",  # K
+    Reason.NOT_READ: "What a file holds beside texts, tables and pictures is counted and named.",  # K
+    Reason.BROKEN_OFF: "A file is read as far as its limits of time, memory and length allow.",  # K
     Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
     Reason.OUTSIDE_PART: "A thread is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
@@ -111,6 +122,10 @@ PERSONAL: dict[Reason, str] = {
     Reason.READ: "read by the model, with a tool",
     Reason.UNSEEN: "a picture, which this model can’t see",
     Reason.UNREAD: "nothing of it could be read by then",
+    Reason.HIDDEN: "not seen by anybody who opens the file",
+    Reason.DAMAGED: "damaged",
+    Reason.NOT_READ: "of a kind that is not read",
+    Reason.BROKEN_OFF: "its reading ended before that",
     Reason.LISTED: "named, because it stands beside this conversation",
     Reason.OUTSIDE_PART: "not of the part that was read",
     Reason.EXPIRED: "no longer true",

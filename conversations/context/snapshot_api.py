@@ -10,6 +10,7 @@ from conversations.context import fates, file_account, snapshots
 from conversations.context.built_context import Context
 from conversations.context.citations import Citation
 from conversations.context.contextualised_query import QUERY
+from conversations.context.file_account import KnownFile
 from conversations.context.file_excerpts import PartKey, text_in
 from conversations.context.fitting import SAID, TOOLS
 from conversations.context.model_switch import switch_before
@@ -33,6 +34,7 @@ from conversations.context.snapshot_shapes import (
 )
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
 from conversations.context.token_estimate import text_of
+from conversations.context.unread import unread
 from conversations.context.usage import usage_answer
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot, File, FilePart, Message
@@ -132,9 +134,8 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
         *(cast("ItemAnswer", item) for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
     ]
     there = _files_there(snapshot)
-    names = {id: name for id, (name, _) in there.items()}
-    files = file_account.answer(snapshot.files, names, citations_of(snapshot))
-    kinds = {id: kind for id, (_, kind) in there.items()}
+    files = file_account.answer(snapshot.files, there, citations_of(snapshot))
+    kinds = {id: file.kind for id, file in there.items()}
     return {
         "id": str(snapshot.id),
         "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
@@ -188,13 +189,14 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
     }
 
 
-def _files_there(snapshot: ContextSnapshot) -> dict[str, tuple[str, str]]:
-    """Name and kind of the files that there still are, by id."""
+def _files_there(snapshot: ContextSnapshot) -> dict[str, KnownFile]:
+    """The files that there still are, by id."""
     packed = snapshot.files
     if packed is None:
         return {}
     named = File.objects.filter(user=snapshot.user_id, id__in=file_account.all_files(packed))
-    return {str(id): (name, kind) for id, name, kind in named.values_list("id", "name", "kind")}
+    rows = named.values_list("id", "name", "kind", "left_out", "error")
+    return {str(id): KnownFile(name, kind, unread(left_out, error)) for id, name, kind, left_out, error in rows}
 
 
 def _file_fates(

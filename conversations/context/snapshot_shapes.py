@@ -42,7 +42,7 @@ def item_kinds() -> tuple[str, ...]:
 def fate_kinds() -> tuple[str, ...]:
     """Kinds of items, turns of other threads apart, and what there is of files."""
     kinds = [kind for kind in item_kinds() if kind != "range"]
-    return (*kinds, "message_elsewhere", "file", "part", "picture")
+    return (*kinds, "message_elsewhere", "file", "part", "picture", "content")
 
 
 class PassageAnswer(TypedDict):
@@ -93,7 +93,7 @@ class FileGivenAnswer(TypedDict):
 
     position: Annotated[int, "The turn's place in the thread, from 1."]
     parts: Annotated[str, "Numbers of the parts, such as `1-3, 7`; empty: none, only that there is the file."]
-    whole: Annotated[bool, "Whether it was the whole file."]
+    whole: Annotated[bool, "Whether it was the whole file: all of its parts, and nothing is `unread`."]
     outlined: Annotated[bool, "Whether a list of all parts stood with them."]
     tokens: Annotated[int, "Estimated tokens."]
 
@@ -114,6 +114,21 @@ class FileCitedAnswer(TypedDict):
     warning: Annotated[str | None, "What is wrong with it, for people; else null."]
 
 
+class UnreadAnswer(TypedDict):
+    """Things that a file holds and none of its parts does, all of a kind together."""
+
+    what: Annotated[str, "A noun for one of them, such as `chart` or `hidden paragraph`; `rest`: all that follows."]
+    why: Annotated[
+        str,
+        ("hidden", "damaged", "not_read", "broken_off"),
+        "`hidden`: nobody sees them who opens the file; `not_read`: of a kind that is not read; `broken_off`: the reading "
+        "ended before.",
+    ]
+    count: Annotated[int, "How many."]
+    places: Annotated[list[str], "The pages, slides or sheets of the first of them, where the file has such."]
+    text: Annotated[str, "The same in a sentence."]
+
+
 class FileLeftOutAnswer(TypedDict):
     """Parts of a file that the request did not hold."""
 
@@ -130,6 +145,7 @@ class FileInRequestAnswer(TypedDict):
     given: Annotated[list[FileGivenAnswer], "By the turns that they stood in."]
     read: Annotated[list[FileReadAnswer], "What the reply had read of it before this request, with a tool."]
     left_out: Annotated[list[FileLeftOutAnswer], "By reason."]
+    unread: Annotated[list[UnreadAnswer], "What it holds and no part does; empty once it is deleted."]
     without_pictures: Annotated[str, "Numbers of the parts that were given or read without their pictures."]
     cited: Annotated[list[FileCitedAnswer], "Where the text of the reply cites it, once that has ended."]
 
@@ -142,7 +158,7 @@ class FateAnswer(TypedDict):
     included: Annotated[bool, "Whether the model was given them."]
     reason: Annotated[str, Reason, "Why."]
     count: Annotated[int, "How many."]
-    file: Annotated[Id | None, "Of parts and pictures: whose."]
+    file: Annotated[Id | None, "Of parts, pictures and content that is in no part: whose."]
     parts: Annotated[str, "Of parts and pictures: numbers of the parts, such as `1-3, 7`; else empty."]
     what: Annotated[str, "The same in words, such as `2 turns` or `lease.pdf, pages 3–16`."]
     why: Annotated[str, "The reason in words."]

@@ -96,7 +96,7 @@ def messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
     account = Account()
     try:
         yield from _limited(make_parts(account.noted(blocks)), job["limits"]["parts"], job["limits"]["text_bytes"])
-    except FileProblem:
+    except Exception:
         yield from account.entries()
         raise
     yield from account.entries()

@@ -9,6 +9,7 @@ from conversations.context.file_account import answer, given_parts
 from conversations.context.file_excerpts import write_ranges
 from conversations.context.part_words import PartName, part_words
 from conversations.context.snapshot_shapes import FileLeftOutAnswer
+from conversations.context.unread import ALL, unread
 from conversations.files import store
 from conversations.models import ContextSnapshot, File, Message
 from conversations.runtime.text import one_line, shortened
@@ -61,13 +62,14 @@ def _in_reply(file: File, turn: Message, request: ContextSnapshot, names: Mappin
     fate = next((each for each in answer(request.files, {}) if each["id"] == str(file.id)), None)
     if fate is None:
         return None
+    missing = unread(file.left_out, file.error)
     numbers = sorted(number for id, number in given_parts(request.files) if id == str(file.id))
     return FileInReply(
         turn=turn,
         question=_question(turn),
         request=request,
         given=write_ranges(numbers),
-        words=(part_words(file.kind, numbers, names, parts=len(names)) or "all of it") if numbers else "",
+        words=(part_words(file.kind, numbers, names, parts=len(names), unread=missing) or ALL) if numbers else "",
         left_out=fate["left_out"],
     )
 

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -18,6 +19,7 @@ from conversations.context.token_estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
 from conversations.files import storage, thumbnails
 from conversations.files.kinds import detect
+from conversations.files.left_out import MOST_PLACES, LeftOutObject
 from conversations.files.problems import TOO_LONG, FileProblem
 from conversations.files.reading import Found, LeftOutEntry, Limits, Outline, Part, read
 from conversations.models import File, FilePart
@@ -32,7 +34,7 @@ SHORT_BYTES = 2**20
 STORE_SECONDS = 0.5
 """How long parts gather before they are stored."""
 MOST_AT_ONCE = 50
-NOTHING_READ = {"parts_read": 0, "token_count": 0, "picture_bytes": 0}
+NOTHING_READ: dict[str, Any] = {"parts_read": 0, "token_count": 0, "picture_bytes": 0, "left_out": []}
 FAILED = "Something went wrong on the server while the file was read. Upload it again; the log tells more."
 
 
@@ -98,10 +100,11 @@ def _begin(file_id: uuid.UUID) -> File | None:
 def _read(file: File, folder: Path, limits: Limits) -> bool:
     """Whether it is done; else it takes longer than it may."""
     state, error = File.State.READY, None
+    left_out: list[LeftOutObject] = []
     with storage.local(file.place, folder) as path:
         try:
             with closing(_found(path, file.name, folder, limits)) as found:
-                for parts in _gathered(found, file):
+                for parts in _gathered(found, file, left_out):
                     if interruption.is_requested():
                         return True  # it is begun anew
                     _store(file, parts)
@@ -111,7 +114,7 @@ def _read(file: File, folder: Path, limits: Limits) -> bool:
             error = _error(problem.code, problem.message)
     if error and not FilePart.objects.filter(user=file.user_id, file=file).exists():
         state = File.State.FAILED
-    _update(file, state=state, error=error)
+    _update(file, state=state, error=error, left_out=left_out)
     return True
 
 
@@ -119,8 +122,9 @@ def _found(path: Path, name: str, folder: Path, limits: Limits) -> Generator[Fou
     return read(path, detect(path, name), folder=folder, limits=limits)
 
 
-def _gathered(found: Iterator[Found], file: File) -> Iterator[Sequence[Part]]:
-    """The parts, so many at once as come in a moment. Those that came before a problem are given before it."""
+def _gathered(found: Iterator[Found], file: File, left_out: list[LeftOutObject]) -> Iterator[Sequence[Part]]:
+    """The parts, so many at once as come in a moment. Those that came before a problem are given before it. What was left out
+    is added to the list."""
     parts: list[Part] = []
     stored_at = 0.0
     try:
@@ -131,6 +135,7 @@ def _gathered(found: Iterator[Found], file: File) -> Iterator[Sequence[Part]]:
                     thumbnails.store(file, each.thumbnail)
                 continue
             if isinstance(each, LeftOutEntry):
+                left_out.append(_clean_entry(each.entry))
                 continue
             parts.append(each)
             if len(parts) >= MOST_AT_ONCE or time.monotonic() - stored_at >= STORE_SECONDS:
@@ -180,6 +185,11 @@ def _row(file: File, part: Part, picture: str) -> FilePart:
         width=part.width,
         height=part.height,
     )
+
+
+def _clean_entry(entry: LeftOutObject) -> LeftOutObject:
+    places = [shortened(one_line(clean(place)), 200) for place in entry["places"][:MOST_PLACES]]
+    return {**entry, "what": shortened(one_line(clean(entry["what"])), 80), "places": places}
 
 
 def _update(file: File, **values: object) -> None:

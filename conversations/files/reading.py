@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from conversations.files.blocks import Why
 from conversations.files.kinds import FileType
 from conversations.files.left_out import LeftOutObject
 from conversations.files.limits import Limits
@@ -90,8 +91,8 @@ def found_in(messages: Iterable[dict[str, Any]], folder: Path) -> Generator[Foun
         match message:
             case {"title": str(title), "total": total, "thumbnail": name}:
                 yield Outline(title=title, total=total, thumbnail=_picture(name, folder))
-            case {"left_out": entry}:
-                yield LeftOutEntry(entry=entry)
+            case {"left_out": {"what": str(what), "why": why, "count": int(count), "places": [*places]}}:
+                yield LeftOutEntry(entry={"what": what, "why": Why(why).value, "count": count, "places": places})
             case {"label": _}:
                 number += 1
                 yield _part(message, number, folder)

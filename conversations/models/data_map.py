@@ -203,6 +203,7 @@ TABLES: dict[str, Table] = {
             "name": words("threads.files.name"),
             "title": words(but=FILE),
             "error": derived("conversations.File.name and its bytes", but=FILE, listed=True),
+            "left_out": derived("its bytes", but=FILE),
         },
         never="kind media_type sha256 place thumbnail state",
     ),

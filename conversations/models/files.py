@@ -53,6 +53,11 @@ class File(models.Model):
     error = models.JSONField(
         null=True, help_text="The error object of why it could not be read, or of what is missing where it is ready."
     )
+    left_out = models.JSONField(
+        default=list,
+        db_default=[],
+        help_text="What it holds and none of its parts does: what, why, count, and places as parts are labelled.",
+    )
     title = models.CharField(max_length=200, blank=True, help_text="As the file itself has it.")
     pages_total = models.PositiveIntegerField(null=True, help_text="Pages, slides or sheets, where it is known.")
     pages_read = models.PositiveIntegerField(default=0)

@@ -13,7 +13,7 @@ from conversations.providers.quoting import attribute
 
 OPENING = re.compile(
     rf'<{FILE}(?P<fence>(?:-[0-9]{{1,6}})?) name="(?P<name>[^"<>]*)" parts="[0-9]+"(?: given="[^"<>]*")?'
-    r'(?: problem="(?P<problem>[^"<>]*)")?>\n'
+    r'(?: problem="(?P<problem>[^"<>]*)")?(?: left_out="(?P<left_out>[^"<>]*)")?>\n'
 )
 PART_OPENING = re.compile(
     rf'<{PART}(?P<fence>(?:-[0-9]{{1,6}})?) number="(?P<number>[0-9]+)" label="(?P<label>[^"<>]*)">\n'
@@ -37,11 +37,14 @@ class FramedFile:
     parts: Sequence[FramedPart] = ()
 
 
-def file_opening(name: str, *, parts: int, given: str | None = None, problem: str = "", fence: str = "") -> str:
-    """``given`` says which parts follow, where they are not all."""
+def file_opening(
+    name: str, *, parts: int, given: str | None = None, problem: str = "", left_out: str = "", fence: str = ""
+) -> str:
+    """``given`` says which parts follow, where they are not all, and ``left_out`` what is in no part."""
     which = "" if given is None else f' given="{attribute(given)}"'
     why = f' problem="{attribute(problem)}"' if problem else ""
-    return f'<{FILE}{fence} name="{attribute(name)}" parts="{parts}"{which}{why}>\n'
+    less = f' left_out="{attribute(left_out)}"' if left_out else ""
+    return f'<{FILE}{fence} name="{attribute(name)}" parts="{parts}"{which}{why}{less}>\n'
 
 
 def file_closing(fence: str = "") -> str:

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.template.defaultfilters import filesizeformat
 from django.utils.safestring import SafeString
 
+from conversations.context.unread import unread
 from conversations.models import File
 from conversations.staff import display
 from conversations.staff.base import column, thread_column, user_column
@@ -23,7 +24,7 @@ class FileAdmin(MaskedInspectionAdmin[File]):
     empty_text = "No files. One appears here when somebody uploads it, and goes after a day unless a message has it."
     fields = [
         ("named", "titled"), ("owner", "thread_link"), ("kind", "media_type", "takes"),
-        ("status", "tries"), "failure", ("pages", "parts", "tokens"), ("created", "identifier", "digest"),
+        ("status", "tries"), "failure", "missing", ("pages", "parts", "tokens"), ("created", "identifier", "digest"),
     ]  # fmt: skip
 
     identifier = column("id", "id", display.mono)
@@ -36,6 +37,9 @@ class FileAdmin(MaskedInspectionAdmin[File]):
     tries = column("readings begun", "attempt", display.number)
     named = content_column("name", "name")
     titled = content_column("title in it", "title")
+    missing = content_column(
+        "left out", "left_out", lambda entries: "\n".join(each["text"] for each in unread(entries))
+    )
     status = column("state", "state", display.status, sort="state")
 
     @admin.display(description="size")

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
-from conversations.context.snapshot_shapes import FileLeftOutAnswer
+from conversations.context.snapshot_shapes import FileLeftOutAnswer, UnreadAnswer
+from conversations.context.unread import unread
 from conversations.errors import ErrorObject
 from conversations.files.given import FileInReply
 from conversations.models import File, FilePart
@@ -29,6 +30,10 @@ class FileAnswer(TypedDict):
     ]
     error: Annotated[
         ErrorObject | None, "Why it could not be read or, where it is `ready`, what of it is missing; else null."
+    ]
+    left_out: Annotated[
+        list[UnreadAnswer],
+        "What it holds and none of its parts does, whether it was hidden, damaged or of a kind not read.",
     ]
     title: Annotated[str, "As the file itself has it; may be empty."]
     pages: Annotated[int | None, "Pages, slides or sheets that it has; null: not known (yet)."]
@@ -65,7 +70,11 @@ class FileInReplyAnswer(TypedDict):
     created_at: Annotated[Time, "When its turn was stored."]
     question: Annotated[str, "The beginning of the message that it answers; may be empty."]
     given: Annotated[str, "Numbers of the parts that it was given, such as `1-3, 7`; empty: none."]
-    words: Annotated[str, "What these are called, such as `pages 3, 7–9` or `all of it`; empty: none."]
+    words: Annotated[
+        str,
+        "What these are called, such as `pages 3, 7–9` or `all of it`; `all that could be read`: all parts, but the file "
+        "holds more; empty: none.",
+    ]
     left_out: Annotated[list[FileLeftOutAnswer], "The others, by reason."]
 
 
@@ -79,6 +88,7 @@ def file_object(file: File) -> FileAnswer:
         file,
         bytes=file.size,
         status=file.state,
+        left_out=unread(file.left_out),
         pages=file.pages_total,
         parts=file.parts_read,
         tokens=file.token_count,

@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.context.fates import PICTURE, PartGroup, part_groups
-from conversations.context.file_excerpts import write_ranges
-from conversations.context.snapshot_shapes import FileInRequestAnswer
+from conversations.context.file_excerpts import read_ranges, write_ranges
+from conversations.context.snapshot_shapes import FileGivenAnswer, FileInRequestAnswer
+from conversations.context.unread import ALL_READ, things
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileFate:
-    """Some parts of a file. ``position`` is the turn that they stand in, 0 where that is none."""
+    """Some parts of a file, or ``things`` that are in no part: empty where they may not be named. ``position`` is the turn that
+    they stand in, 0 where that is none."""
 
-    parts: str
     fate: str
     reason: str
+    parts: str = ""
+    things: str = ""
     position: int = 0
     tokens: int | None = None
 
@@ -52,7 +55,7 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
                     FileFate(
                         parts=given["parts"] or "none",
                         fate="given",
-                        reason="the whole file" if given["whole"] else "with an outline" if given["outlined"] else "",
+                        reason=_extent(file, given),
                         position=given["position"],
                         tokens=given["tokens"],
                     )
@@ -65,7 +68,12 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
                     for row in file["read"]
                 ),
                 *(
-                    FileFate(parts=write_ranges(group.numbers), fate="left out", reason=_why(group))
+                    FileFate(
+                        parts=write_ranges(group.numbers),
+                        things=things(group.unread) if group.unread and shown else "",
+                        fate="left out",
+                        reason=_why(group),
+                    )
                     for group in part_groups([file], newest=None)
                     if not group.included
                 ),
@@ -79,6 +87,14 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
         )
         for file in files
     ]
+
+
+def _extent(file: FileInRequestAnswer, given: FileGivenAnswer) -> str:
+    if given["whole"]:
+        return "the whole file"
+    if file["unread"] and len(read_ranges(given["parts"])) == file["parts"]:
+        return ALL_READ
+    return "with an outline" if given["outlined"] else ""
 
 
 def _why(group: PartGroup) -> str:

@@ -12,13 +12,14 @@ from django.contrib.auth.models import User
 from django.db.models import Model as Row
 
 from artifacts.models import Artifact
-from conversations.context import snapshot_api
+from conversations.context import snapshot_api, snapshots
 from conversations.context.fates import OF_FILES, TURN
 from conversations.context.file_excerpts import read_ranges
 from conversations.context.reasons import Reason, personal_words
 from conversations.context.rendering import canonical
 from conversations.context.snapshot_shapes import FateAnswer, fate_kinds
 from conversations.context.tool_sections import ToolTexts
+from conversations.files.left_out import LeftOutObject
 from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Model, Thread, TurnFile
 from conversations.providers import get_provider, model_catalog
 from conversations.staff.snapshot.snapshot_page import SnapshotPage, snapshot_page
@@ -144,6 +145,10 @@ def agree(snapshot: ContextSnapshot) -> tuple[dict[str, Any], SnapshotPage]:
     others = Counter((fate["what"], fate["included"], fate["reason"]) for fate in fates if fate["source"])
     assert others == Counter((tally.what, tally.included, tally.code) for tally in page.known_tally)
     assert len(page.known) == sum(fate["count"] for fate in fates if fate["source"])
+    things = {(file.id, row.things) for file in page.files for row in file.fates if row.things}
+    assert {thing for _, thing in things} == {
+        fate["what"].rpartition(", ")[2] for fate in fates if fate["kind"] == "content"
+    }
     parts = {
         (file.id, row.fate == "given", number)
         for file in page.files
@@ -266,6 +271,13 @@ def test_what_is_not_of_the_part_that_is_noted_is_told_as_such(model: ModelServe
     }
 
 
+LEFT_OUT: Sequence[LeftOutObject] = [
+    {"what": "hidden paragraph", "why": "hidden", "count": 3, "places": []},
+    {"what": "chart", "why": "not_read", "count": 1, "places": ["page 2"]},
+]
+BROKEN_OFF = {"type": "file", "code": "too_large", "message": "It was read up to page 1.", "details": {}}
+
+
 def make_pdf(user: User, marks: Marks, pages: int, **values: Any) -> File:
     known = {"name": "lease.pdf", "kind": "pdf", "media_type": "application/pdf", "state": File.State.READY}
     texts = [marks.on(f"Page {number} of the lease. ") for number in range(1, pages + 1)]
@@ -286,7 +298,16 @@ def test_of_a_file_every_part_is_told_as_given_read_or_left_out() -> None:
     scan = make_pdf(user, marks, 2, name="scan.pdf", picture=b"\x89PNG")
     FilePart.objects.filter(file__in=[photo, scan], number=1).update(width=640, height=480)
     unread = make_file(user, name="draft.docx", kind="document", state=File.State.READING)
-    files = [(lease, [1, 2, 17], True), (photo, [1], False), (scan, [1, 2], False), (unread, [], False)]
+    report = make_pdf(user, marks, 2, name="report.docx", kind="document", left_out=LEFT_OUT)
+    book = make_pdf(user, marks, 1, name="book.epub", kind="book", error=BROKEN_OFF)
+    files = [
+        (lease, [1, 2, 17], True),
+        (photo, [1], False),
+        (scan, [1, 2], False),
+        (unread, [], False),
+        (report, [1, 2], False),
+        (book, [1], False),
+    ]
     for place, (file, numbers, outlined) in enumerate(files):
         File.objects.filter(pk=file.pk).update(thread=thread)
         TurnFile.objects.create(
@@ -297,6 +318,7 @@ def test_of_a_file_every_part_is_told_as_given_read_or_left_out() -> None:
     question.content = [*blocks, *question.blocks]
     question.save(force_insert=True)
     snapshot, payload = sent(thread)
+    assert snapshots.proof(snapshot)
     body, page = agree(snapshot)
     told = [
         (fate["kind"], fate["included"], fate["what"], fate["why"], fate["count"])
@@ -304,10 +326,15 @@ def test_of_a_file_every_part_is_told_as_given_read_or_left_out() -> None:
         if fate["kind"] in OF_FILES
     ]
     assert sorted(told) == [
+        ("content", False, "book.epub, the rest", "its reading ended before that", 1),
+        ("content", False, "report.docx, 1 chart", "of a kind that is not read", 1),
+        ("content", False, "report.docx, 3 hidden paragraphs", "not seen by anybody who opens the file", 3),
         ("file", False, "draft.docx", "nothing of it could be read by then", 1),
         ("part", False, "lease.pdf, pages 3–16, 18–30", "does not bear on what you asked", 27),
         ("part", False, "photo.png", "a picture, which this model can’t see", 1),
+        ("part", True, "book.epub, all that could be read", "given with your message", 1),
         ("part", True, "lease.pdf, pages 1–2, 17", "given with your message", 3),
+        ("part", True, "report.docx, all that could be read", "given with your message", 2),
         ("part", True, "scan.pdf", "given with your message", 2),
         ("picture", False, "scan.pdf, 1 picture on page 1", "this model can’t see pictures", 1),
     ]
@@ -320,8 +347,22 @@ def test_of_a_file_every_part_is_told_as_given_read_or_left_out() -> None:
     assert payload.count("which this model can’t see") == 2
     assert '"type":"image"' not in payload
     by_file = {file["id"]: file for file in body["files"]}
-    assert by_file[str(photo.pk)]["given"][0]["whole"] is False
+    whole = [by_file[str(file.pk)]["given"][0]["whole"] for file in (photo, scan, report, book)]
+    assert whole == [False, True, False, False]
+    assert [entry["text"] for entry in by_file[str(report.pk)]["unread"]] == [
+        "3 hidden paragraphs: not seen by anybody who opens the file.",
+        "1 chart: of a kind that is not read (page 2).",
+    ]
+    assert [entry["text"] for entry in by_file[str(book.pk)]["unread"]] == ["It was read up to page 1."]
+    assert 'name=\\"report.docx\\" parts=\\"2\\" left_out=\\"3 hidden paragraphs, 1 chart\\">' in payload
     masked = snapshot_page(snapshot, shown=False)
     assert "lease.pdf" not in repr((masked.files, masked.known_tally, masked.causes))
     rows = [(row.parts, row.fate, row.reason) for file in page.files if file.id == str(lease.pk) for row in file.fates]
     assert ("3-16, 18-30", "left out", "Does not bear on a message that it could have been given with") in rows
+    (of_report,) = (file.fates for file in page.files if file.id == str(report.pk))
+    assert [(row.things or row.fate, row.reason) for row in of_report] == [
+        ("given", "all that could be read"),
+        ("3 hidden paragraphs", "In the file, and nobody sees it who opens that"),
+        ("1 chart", "Of a kind that is not read"),
+    ]
+    assert "chart" not in repr(masked.files)

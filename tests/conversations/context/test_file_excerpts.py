@@ -1,9 +1,12 @@
 """What of a person's files stands in a turn."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.context.file_account import PackedFiles, form_of
 from conversations.context.file_excerpts import (
     LONGEST_RANGES,
     MOST_PARTS,
@@ -21,6 +24,7 @@ from conversations.context.file_excerpts import (
     write_ranges,
 )
 from conversations.context.token_estimate import estimate_tokens, text_of
+from conversations.providers.file_frames import read_file
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
 
@@ -165,3 +169,14 @@ def test_other_texts_are_no_ranges(text: str) -> None:
 def test_ranges_that_lie_upon_each_other_take_no_longer_than_one() -> None:
     text = ",".join(["1-999999"] * (LONGEST_RANGES // 9))
     assert len(read_ranges(text)) == MOST_PARTS
+
+
+def test_what_is_in_no_part_stands_in_the_opening_but_of_requests_of_before() -> None:
+    file = replace(file_of("r", 10), left_out='2 charts, 1 "hidden" <note>')
+    excerpt = whole_file(file)
+    text = text_of(blocks(excerpt, {}, FileForm()))
+    assert 'left_out="2 charts, 1 &quot;hidden&quot; &lt;note&gt;">' in text
+    assert read_file(text)
+    recorded: PackedFiles = {"pictures": False, "tokens": 0, "turns": {}, "left_out": []}
+    assert "left_out" not in text_of(blocks(excerpt, {}, form_of(recorded)))
+    assert excerpt.tokens > whole_file(replace(file, left_out="")).tokens

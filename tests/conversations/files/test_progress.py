@@ -20,7 +20,10 @@ from config.worker import loop
 from conversations import schedule
 from conversations.context.token_estimate import estimate_tokens
 from conversations.files import progress, storage, store
+from conversations.files.left_out import LeftOutObject
 from conversations.files.limits import Limits
+from conversations.files.problems import FileProblem
+from conversations.files.reading import Found, LeftOutEntry, Outline, Part
 from conversations.files.uploads import clean_name
 from conversations.models import BytesToRemove, File, FilePart
 from conversations.tasks import FILES, TaskFailed, read_file
@@ -112,6 +115,31 @@ def test_what_stood_there_before_a_problem_stays_and_the_problem_says_what_is_mi
         3,
         3,
     )
+
+
+@pytest.mark.parametrize("problem", [None, FileProblem("damaged", "The rest is damaged.")])
+def test_what_no_part_holds_is_kept_with_the_file_and_begun_anew_with_it(
+    monkeypatch: pytest.MonkeyPatch, problem: FileProblem | None
+) -> None:
+    charts: LeftOutObject = {"what": "chart\n", "why": "not_read", "count": 2, "places": ['sheet "Q2"'] * 30}
+
+    def found(*_: object) -> Iterator[Found]:
+        yield Outline(title="", total=None)
+        yield Part(number=1, label="part 1", heading="", text="Some words.")
+        yield LeftOutEntry(entry=charts)
+        if problem:
+            raise problem
+
+    monkeypatch.setattr(progress, "_found", found)
+    file = make_file(make_user(), left_out=[charts | {"what": "film"}], attempt=1)
+    progress.read_file(file.id)
+    file.refresh_from_db()
+    assert (file.state, file.parts_read, (file.error or {}).get("code")) == ("ready", 1, problem and problem.code)
+    assert file.left_out == [charts | {"what": "chart", "places": charts["places"][:20]}]
+    File.objects.filter(pk=file.pk).update(state=File.State.READING)
+    progress.give_up(file.id)
+    file.refresh_from_db()
+    assert (file.state, file.left_out) == ("failed", [])
 
 
 def test_a_reading_that_was_left_in_the_middle_is_begun_anew_and_nothing_is_there_twice() -> None:

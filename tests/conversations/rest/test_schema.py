@@ -235,6 +235,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"files[].read[].{name}" for name in ("parts", "tokens")),
         "files[].left_out",
         *(f"files[].left_out[].{name}" for name in ("parts", "reason")),
+        "files[].unread",
+        *(f"files[].unread[].{name}" for name in ("what", "why", "count", "places", "text")),
         "files[].without_pictures",
         "files[].cited",
         *(f"files[].cited[].{name}" for name in ("text", "part", "given", "warning")),

@@ -85,8 +85,9 @@ def test_an_assistant_filters_too(staff: Client) -> None:
 
 
 def test_every_fate_is_a_reason_of_turns() -> None:
-    of_others = {"remembered", "listed", "expired", "limit", "repeated", "unrelated", "read", "unseen", "unread"}
-    assert set(FATES) == {reason.value for reason in Reason} - {"newest", "recent"} - of_others
+    of_others = {"remembered", "listed", "expired", "limit", "repeated"}
+    of_files = {"unrelated", "read", "unseen", "unread", "hidden", "damaged", "not_read", "broken_off"}
+    assert set(FATES) == {reason.value for reason in Reason} - {"newest", "recent"} - of_others - of_files
 
 
 @pytest.mark.parametrize("query", [{}, {"status__exact": "completed"}])
