@@ -56,6 +56,18 @@ test("sizes are said as file managers say them", () => {
   );
 });
 
+test("what was left out of a file is counted by kind, and keeps all of it from being said", () => {
+  const entry = (what, often) => ({ what, count: often });
+  const entries = [entry("chart", 2), entry("hidden paragraph", 1), entry("film", 3), entry("macro", 1), entry("note", 2)];
+  assert.equal(words.unreadOf({ left_out: entries }), "Not read: 2 charts, 1 hidden paragraph, 3 films, 3 other things");
+  assert.equal(words.unreadOf({ left_out: entries.slice(0, 1) }), "Not read: 2 charts");
+  assert.equal(words.unreadOf({ left_out: [] }), "");
+  assert.deepEqual(
+    [{ left_out: [] }, { left_out: entries }, { left_out: [], error: { message: "Too long." } }].map(words.allOf),
+    ["all of it", "all that could be read", "all that could be read"],
+  );
+});
+
 test("a picture from the clipboard is named by its time, a file keeps its name", () => {
   const at = new Date(2026, 2, 3, 9, 5);
   assert.equal(words.nameOf({ name: "image.png" }, at), "Screenshot 09.05.png");

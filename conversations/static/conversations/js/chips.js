@@ -2,8 +2,9 @@
 
 import { hasFailed } from "./attachments.js";
 import { byId, h, icon, iconButton } from "./dom.js";
-import { kindOf, looksLikePicture, namesOf, readingOf, sizeOf } from "./file-words.js";
+import { kindOf, looksLikePicture, namesOf, readingOf, sizeOf, unreadOf } from "./file-words.js";
 import { hasPicture, thumbnail } from "./thumbnails.js";
+import { unreadFold } from "./unread.js";
 
 /** @typedef {import("./attachments.js").Attachment} Attachment */
 
@@ -88,6 +89,7 @@ class Chip {
     this.picture = h("span", { class: "chip-picture" }, icon("file"));
     this.name = h("span", { class: "chip-name" });
     this.state = h("span", { class: "chip-state" });
+    this.unread = h("span", { class: "chip-unread" });
     this.bar = h("progress", { class: "chip-bar", max: 1 });
     this.again = h("button", { type: "button", class: "chip-again", onclick: onRetry }, "Try again");
     this.close = iconButton("close", "", onRemove, { class: "icon-button chip-close" });
@@ -95,7 +97,7 @@ class Chip {
       "li",
       { class: "chip" },
       this.picture,
-      h("span", { class: "chip-words" }, this.name, this.state, this.bar),
+      h("span", { class: "chip-words" }, this.name, this.state, this.unread, this.bar),
       this.again,
       this.close,
     );
@@ -113,6 +115,7 @@ class Chip {
     this.name.title = name;
     this.state.textContent = words;
     this.element.classList.toggle("failed", failed || Boolean(info?.error));
+    this.#showUnread(info ?? {});
     this.bar.hidden = state !== "sending";
     this.bar.value = share;
     this.bar.setAttribute("aria-label", `Upload of ${name}`);
@@ -122,6 +125,14 @@ class Chip {
     this.close.title = label;
     this.#showPicture(failed || Boolean(info?.error));
     this.#announce(failed || state === "away", words);
+  }
+
+  /** @param {Row} info stays as it is where nothing changed: it may be unfolded */
+  #showUnread(info) {
+    const words = unreadOf(info);
+    if (this.unread.dataset.words === words) return;
+    this.unread.dataset.words = words;
+    this.unread.replaceChildren(...[unreadFold(info)].filter(Boolean));
   }
 
   #showPicture(failed) {
@@ -136,7 +147,9 @@ class Chip {
   #announce(wrong, words) {
     const { name, file, info } = this.attachment;
     const isRead = file && info?.status === "ready";
-    const said = wrong ? `“${name}”: ${words}` : isRead ? `“${name}” is read.` : "";
+    const missing = unreadOf(info ?? {});
+    const read = `“${name}” is read.${missing && ` ${missing}.`}`;
+    const said = wrong ? `“${name}”: ${words}` : isRead ? read : "";
     if (said && said !== this.#said) this.onSay(said);
     this.#said = said;
   }

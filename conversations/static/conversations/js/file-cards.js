@@ -1,7 +1,7 @@
 /** The files of a turn: pictures as thumbnails, others as cards. Each opens the file beside the conversation. */
 
 import { byId, h, icon } from "./dom.js";
-import { kindOf, looksLikePicture, readingOf, sizeOf } from "./file-words.js";
+import { kindOf, looksLikePicture, readingOf, sizeOf, unreadOf } from "./file-words.js";
 import { hasFirstPage, hasPicture, thumbnail } from "./thumbnails.js";
 
 /**
@@ -40,7 +40,8 @@ class FileCard {
     this.name = h("span", { class: "file-name", title: name }, name);
     this.state = h("span", { class: "file-state" }, "…");
     this.picture = h("span", { class: "file-picture" }, icon(looksLikePicture(name) ? "kind-svg" : "file"));
-    this.words = h("span", { class: "file-words" }, this.name, this.state);
+    this.unread = h("span", { class: "file-unread", hidden: true });
+    this.words = h("span", { class: "file-words" }, this.name, this.state, this.unread);
     this.open = () => onOpen(id, { name: this.name.textContent });
     this.button = h("button", { type: "button", class: "file-card", title: "Open beside the conversation" });
     this.button.addEventListener("click", this.open);
@@ -56,6 +57,8 @@ class FileCard {
     if (hasPicture(info)) this.#showPicture(name);
     else if (info.status === "gone") this.#showGone();
     else this.state.textContent = stateOf(info);
+    this.unread.textContent = unreadOf(info);
+    this.unread.hidden = !this.unread.textContent;
     if (hasFirstPage(info) && !this.picture.querySelector("img")) this.#showFirstPage();
   }
 

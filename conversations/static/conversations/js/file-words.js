@@ -16,6 +16,7 @@ const KINDS = {
 const PAGES = { sheet: "sheet", slides: "slide" };
 const PICTURE = /\.(png|jpe?g|webp|gif|heic|heif)$/i;
 const MEBIBYTE = 2 ** 20;
+const MOST_NAMED = 3;
 
 /** 1536 → "1.5 KB", as file managers say it. */
 export function sizeOf(bytes) {
@@ -51,6 +52,21 @@ export function readingOf({ kind, pages, pages_read: read }) {
 export function kindOf({ kind, pages }) {
   const name = KINDS[kind] ?? "File";
   return pages > 1 ? `${name}, ${count(pages, PAGES[kind] ?? "page")}` : name;
+}
+
+/**
+ * `Not read: 2 charts, 3 hidden paragraphs`; of many kinds the first. Empty where nothing was left out.
+ * @param {Row} file as `GET files/{id}/` gives it
+ */
+export function unreadOf({ left_out: entries = [] }) {
+  const others = entries.slice(MOST_NAMED).reduce((sum, entry) => sum + entry.count, 0);
+  const named = entries.slice(0, MOST_NAMED).map(({ what, count: often }) => count(often, what));
+  return entries.length ? `Not read: ${[...named, ...(others ? [count(others, "other thing")] : [])].join(", ")}` : "";
+}
+
+/** What all parts of a file are together. @param {Row} file as `GET files/{id}/` gives it */
+export function allOf({ error, left_out: entries = [] }) {
+  return error || entries.length ? "all that could be read" : "all of it";
 }
 
 /** Two names, and how many more. @param {string[]} names */

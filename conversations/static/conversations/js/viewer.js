@@ -2,11 +2,12 @@
 
 import { api } from "./api.js";
 import { h, icon, iconButton } from "./dom.js";
-import { kindOf, readingOf, sizeOf } from "./file-words.js";
+import { allOf, kindOf, readingOf, sizeOf } from "./file-words.js";
 import { markOf } from "./given.js";
 import { PageList } from "./page-list.js";
 import { Prose } from "./prose.js";
 import { pictureOf } from "./thumbnails.js";
+import { unreadFold } from "./unread.js";
 import { clock, count, number } from "./words.js";
 import { ZoomedPicture } from "./zoom.js";
 
@@ -165,11 +166,12 @@ class Shown {
     if (info.status === "failed" || !this.#pages.length) {
       this.bar.replaceChildren(download);
       this.fail(info.error?.message ?? "Nothing of it is read yet.", null);
+      this.content.append(...[unreadFold(info)].filter(Boolean));
       return;
     }
     if (info.kind === "image") this.#showPicture(download);
     else this.#showPages(download, panel.body);
-    if (info.error) this.content.prepend(h("p", { class: "viewer-problem" }, icon("warn"), info.error.message));
+    this.content.prepend(...noticesOf(info));
     this.#showGiven();
     if (this.part !== null) this.#goToPart();
     else panel.body.scrollTo({ top: 0, left: 0 });
@@ -408,18 +410,25 @@ class Shown {
     this.given.replaceChildren(
       h("label", { for: "viewer-reply" }, "Given for reply to"),
       select,
-      h("span", { class: "viewer-sum" }, sumOf(marks, this.info?.kind)),
+      h("span", { class: "viewer-sum" }, sumOf(marks, this.info ?? {})),
     );
     if (focused) select.focus();
   }
 }
 
-/** @param {import("./given.js").Mark[]} marks */
-function sumOf(marks, kind) {
+/** What is missing of it. */
+function noticesOf(info) {
+  const problem = info.error && h("p", { class: "viewer-problem" }, icon("warn"), info.error.message);
+  return [problem, unreadFold(info)].filter(Boolean);
+}
+
+/** @param {import("./given.js").Mark[]} marks @param {Row} info */
+function sumOf(marks, info) {
+  const { kind } = info;
   if (kind === "image") return marks[0]?.words.replace("Given for this reply", "Given") ?? "";
   const given = marks.filter(({ state }) => state === "given" || state === "partly").length;
   const noun = kind === "pdf" || kind === "slides" ? nounOf(kind).toLowerCase() : "part";
-  return given === marks.length ? "all of it" : `${number(given)} of ${count(marks.length, noun)}`;
+  return given === marks.length ? allOf(info) : `${number(given)} of ${count(marks.length, noun)}`;
 }
 
 function nounOf(kind) {
