@@ -46,9 +46,9 @@ class Archive:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
-    """Raises ``FileProblem``."""
-    with _Bounded(path) as file:
+def open_archive(path: Path | bytes) -> Iterator[Archive]:
+    """Of a file, or of the bytes of one that lies in another. Raises ``FileProblem``."""
+    with io.BytesIO(path) if isinstance(path, bytes) else _Bounded(path) as file:
         with readable():
             archive = zipfile.ZipFile(file)
         with archive:

@@ -31,6 +31,16 @@ def inserted(text: str, author: str = "") -> str:
     return _around(text, f"[inserted{f' by {author}' if author else ''}: ", "]")
 
 
+def comment(text: str, author: str = "") -> str:
+    """What somebody remarked on the text before it."""
+    return f"[comment{f' by {author}' if author else ''}: {text}]"
+
+
+def not_filled_in(hint: str) -> str:
+    """A field of a form that holds nothing but the hint what belongs there."""
+    return _around(hint, "[not filled in: ", "]")
+
+
 def checked(is_on: bool) -> str:
     """A box to tick, alone or before its words."""
     return "[x]" if is_on else "[ ]"

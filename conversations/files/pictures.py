@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pillow_heif
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from conversations.files.archives import DAMAGED
+from conversations.files.archives import DAMAGED, Archive
 from conversations.files.blocks import Picture
 from conversations.files.problems import FileProblem
 
@@ -22,6 +23,8 @@ PIXELS = 100_000_000
 JPEG_PIXELS = 400_000_000
 LARGEST_PNG = 3_500_000
 """Bytes: providers take 5 MB of base64."""
+MEMBER_BYTES = 32 * 2**20
+"""Of a picture within a document."""
 THUMBNAIL = "thumbnail.webp"
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "HEIF")
 
@@ -45,6 +48,11 @@ class PictureFolder:
         (self._folder / name).write_bytes(content)
         return Picture(name, image.width, image.height)
 
+    def save_member(self, archive: Archive, place: str, stem: str) -> Picture:
+        """One that lies in an archive. Raises ``FileProblem``, where it is none of ``FORMATS``, too."""
+        picture = read_picture(io.BytesIO(archive.read(place, at_most=MEMBER_BYTES)))
+        return self.save(picture.image, stem, is_photograph=picture.is_photograph)
+
     def save_thumbnail(self, image: Image.Image) -> str:
         """A small WebP of it: its name."""
         small = image.copy()
@@ -62,7 +70,7 @@ class ReadPicture:
     is_animated: bool
 
 
-def read_picture(path: Path) -> ReadPicture:
+def read_picture(path: Path | IO[bytes]) -> ReadPicture:
     """Raises ``FileProblem``."""
     pillow_heif.register_heif_opener()
     with _readable(), Image.open(path, formats=FORMATS) as image:

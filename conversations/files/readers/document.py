@@ -1,6 +1,7 @@
 """Documents of Word and OpenDocument, section by section."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from conversations.files.blocks import Block
@@ -10,4 +11,4 @@ from conversations.files.readers import open_document, word
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """What stands in the document. Raises ``FileProblem``."""
-    return open_document.read_either(path, word.document, open_document.document)
+    return open_document.read_either(path, partial(word.document, pictures=pictures), open_document.document)

@@ -1,177 +1,239 @@
 """Word: the body with its headings, lists and tables; then notes, comments, headers and footers."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from xml.etree.ElementTree import Element
 
-from conversations.files.archives import Archive
-from conversations.files.blocks import Block, Heading, Text, Title, table
-from conversations.files.xml_stream import attribute, children, found, main_member, name, relations, tree
+from conversations.files import marks
+from conversations.files.archives import Archive, open_archive
+from conversations.files.blocks import Block, Heading, LeftOut, Place, Text, Title, Why
+from conversations.files.pictures import PictureFolder
+from conversations.files.problems import FileProblem
+from conversations.files.readers import chunk
+from conversations.files.readers.word_document import Document, Notes
+from conversations.files.readers.word_numbering import Numbering
+from conversations.files.readers.word_story import Story, plain
+from conversations.files.readers.word_styles import UNKNOWN, Styles
+from conversations.files.xml_stream import (
+    attribute,
+    child,
+    children,
+    children_named,
+    found,
+    is_on,
+    main_member,
+    name,
+    relations,
+    value,
+    whole,
+)
 
-LEFT_OUT = {"w:moveFrom", "w:del", "mc:Fallback", "w:instrText", "w:delText", "w:rPr", "w:pPr", "w:tblPr", "w:sectPr"}
-"""What was deleted, what stands twice, and how it looks."""
-AFTER_BODY = {
-    "footnotes": "Footnotes",
-    "endnotes": "Endnotes",
-    "comments": "Comments",
-    "header": "Headers and footers",
-    "footer": "Headers and footers",
-}
-HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)
+FEW_LETTERS = 40
+"""Of a document whose pictures are what it says."""
+DEEPEST_INSERTION = 2
+Related = dict[str, tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class _Paragraph:
-    text: str
-    level: int
-    """Of a heading, else 0."""
-    depth: int
-    """In a list, from 1, else 0."""
-
-
-def document(archive: Archive) -> Iterator[Block]:
-    """Raises ``FileProblem``."""
+def document(archive: Archive, pictures: PictureFolder, depth: int = 0) -> Iterator[Block]:
+    """Raises ``FileProblem``. ``depth``: in how many others it was inserted."""
     member = main_member(archive, "word/document.xml")
     related = relations(archive, member)
-    styles = next((place for kind, place in related.values() if kind == "styles"), "")
-    levels = _heading_levels(tree(archive, styles)) if styles in archive.names else {}
+    members = _Members(archive, related)
+    settings = members.root("settings")
+    shared = _document(archive, members, settings, pictures, depth)
+    pages = _Pages(related, are_facing=bool(is_on(settings, "w:evenAndOddHeaders")))
     yield Title(_title(archive))
-    for element in children(archive, member, {"w:body"}):
-        yield from _blocks(element, levels)
-    yield from _after_body(archive, set(related.values()))
+    yield from members.damaged()
+    story = Story(shared, member)
+    for element in children(archive, member, {"w:body", "w:document"}):
+        match name(element.tag):
+            case "w:body":
+                continue
+            case "w:background":
+                shared.page_colour = attribute(element, "w:color") or UNKNOWN
+                continue
+            case "w:sectPr":
+                pages.see(element)
+        for section in found(element, "w:sectPr"):
+            pages.see(section)
+        yield from story.blocks(element)
+    if not depth:
+        yield from _after_body(shared, members, pages)
+        yield from _pictures(shared, pictures)
 
 
-def _after_body(archive: Archive, members: set[tuple[str, str]]) -> Iterator[Block]:
-    last = ""
-    for kind, heading in AFTER_BODY.items():
-        for place in sorted(place for its_kind, place in members if its_kind == kind and place in archive.names):
-            for block in _apart(tree(archive, place)):
-                if heading != last:
-                    yield Heading(1, heading)
-                last = heading
-                yield block
+class _Members:
+    """The parts that a document refers to by their kind, of which there is one each."""
+
+    def __init__(self, archive: Archive, related: Related) -> None:
+        self._archive = archive
+        self._places = dict(related.values())
+        self._roots: dict[str, Element | None] = {}
+
+    def place(self, kind: str) -> str:
+        return self._places.get(kind, "")
+
+    def root(self, kind: str) -> Element | None:
+        """``None`` where it is missing or damaged."""
+        if kind not in self._roots:
+            self._roots[kind] = whole(self._archive, self.place(kind))
+        return self._roots[kind]
+
+    def damaged(self) -> Iterator[LeftOut]:
+        for kind, what in DAMAGED_PARTS.items():
+            if self.place(kind) in self._archive.names and self.root(kind) is None:
+                yield LeftOut(Why.DAMAGED, what)
+
+
+DAMAGED_PARTS = {
+    "styles": "table of styles",
+    "numbering": "table of numbering",
+    "footnotes": "list of footnotes",
+    "endnotes": "list of endnotes",
+    "comments": "list of comments",
+}
+
+
+class _Pages:
+    """What stands above and below the pages: of each section what it names, and nothing of older versions."""
+
+    def __init__(self, related: Related, *, are_facing: bool) -> None:
+        self._related = related
+        self._are_facing = are_facing
+        self.places: dict[str, None] = {}
+
+    def see(self, section: Element) -> None:
+        has_first = bool(is_on(section, "w:titlePg"))
+        for reference in children_named(section, "w:headerReference", "w:footerReference"):
+            is_used = {"first": has_first, "even": self._are_facing}.get(attribute(reference, "w:type"), True)
+            _, place = self._related.get(attribute(reference, "r:id"), ("", ""))
+            if is_used and place:
+                self.places.setdefault(place)
+
+
+def _document(
+    archive: Archive, members: _Members, settings: Element | None, pictures: PictureFolder, depth: int
+) -> Document:
+    formats = [
+        value(child(settings, f"w:{kind}Pr", "w:numFmt")) or usual
+        for kind, usual in (("footnote", "decimal"), ("endnote", "lowerRoman"))
+    ]
+    shared = Document(
+        archive=archive,
+        styles=Styles(members.root("styles")),
+        numbering=Numbering(members.root("numbering")),
+        footnotes=Notes(formats[0]),
+        endnotes=Notes(formats[1], prefix="endnote " if formats[0] == formats[1] else ""),
+        comments={},
+        inserted=partial(_inserted, archive, pictures, depth),
+    )
+    shared.comments |= _comments(shared, members)
+    return shared
 
 
 def _title(archive: Archive) -> str:
-    if "docProps/core.xml" not in archive.names:
-        return ""
-    return next((title.text or "" for title in found(tree(archive, "docProps/core.xml"), "dc:title")), "")
+    root = whole(archive, "docProps/core.xml")
+    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
 
 
-def _heading_levels(styles: Element) -> dict[str, int]:
-    """By the id of a style: its level, from 1, its own or that of the style it is based on."""
-    own: dict[str, int] = {}
-    based: dict[str, str] = {}
-    for style in found(styles, "w:style"):
-        style_id = attribute(style, "w:styleId")
-        for inner in style.iter():
-            value = attribute(inner, "w:val")
-            match name(inner.tag):
-                case "w:name":
-                    if heading := HEADING_STYLE.fullmatch(value):
-                        own[style_id] = int(heading[1])
-                    elif value.lower() == "title":
-                        own[style_id] = 1
-                case "w:basedOn":
-                    based[style_id] = value
-                case "w:outlineLvl" if value in set("012345678"):
-                    own.setdefault(style_id, int(value) + 1)
-    return {style_id: level for style_id in {*own, *based} if (level := _inherited(style_id, own, based))}
-
-
-def _inherited(style_id: str, own: dict[str, int], based: dict[str, str]) -> int:
-    for _ in range(len(based) + 1):
-        if style_id in own:
-            return own[style_id]
-        style_id = based.get(style_id, "")
-    return 0
-
-
-def _blocks(element: Element, levels: dict[str, int]) -> Iterator[Block]:
-    match name(element.tag):
-        case "w:p":
-            paragraph = _paragraph(element, levels)
-            if paragraph.level and paragraph.text:
-                yield Heading(paragraph.level, " ".join(paragraph.text.split()))
-            elif paragraph.depth and paragraph.text:
-                yield Text(f"{'  ' * (paragraph.depth - 1)}- {paragraph.text}", is_item=True)
-            elif paragraph.text:
-                yield Text(paragraph.text)
-        case "w:tbl":
-            yield from table(enumerate(_rows(element), 1))
-        case tag if tag not in LEFT_OUT:
-            for inner in element:
-                yield from _blocks(inner, levels)
-
-
-def _paragraph(element: Element, levels: dict[str, int]) -> _Paragraph:
-    level = depth = 0
-    for inner in (inner for properties in element if name(properties.tag) == "w:pPr" for inner in properties):
-        value = attribute(inner, "w:val")
-        match name(inner.tag):
-            case "w:pStyle":
-                level = levels.get(value, 0)
-            case "w:outlineLvl" if value in set("012345678"):
-                level = int(value) + 1
-            case "w:numPr":
-                depth = 1 + next((int(attribute(at, "w:val") or 0) for at in inner if name(at.tag) == "w:ilvl"), 0)
-    return _Paragraph("".join(_words(element)).strip(), level, min(depth, 9))
-
-
-def _words(element: Element) -> Iterator[str]:
-    for inner in element:
-        match name(inner.tag):
-            case "w:t":
-                yield inner.text or ""
-            case "w:tab":
-                yield "\t"
-            case "w:br" | "w:cr":
-                yield "\n"
-            case "w:noBreakHyphen":
-                yield "-"
-            case "w:footnoteReference" | "w:endnoteReference":
-                yield f"[^{attribute(inner, 'w:id')}]"
-            case "wp:docPr":
-                description = attribute(inner, "descr")
-                yield f"(picture: {description})" if description else ""
-            case "w:p":  # of a text box
-                yield " "
-                yield from _words(inner)
-                yield " "
-            case tag if tag not in LEFT_OUT:
-                yield from _words(inner)
-
-
-def _rows(element: Element) -> Iterator[list[str]]:
-    for line in element:
-        if name(line.tag) == "w:tr":
-            yield [text for cell in _cells(line) for text in _cell(cell)]
-        elif name(line.tag) not in LEFT_OUT:
-            yield from _rows(line)
-
-
-def _cells(element: Element) -> Iterator[Element]:
-    for inner in element:
-        if name(inner.tag) == "w:tc":
-            yield inner
-        elif name(inner.tag) in {"w:sdt", "w:sdtContent", "w:ins", "w:customXml"}:
-            yield from _cells(inner)
-
-
-def _cell(cell: Element) -> list[str]:
-    """With an empty one for each further column that it takes."""
-    span = next((attribute(inner, "w:val") for inner in found(cell, "w:gridSpan")), "1")
-    text = " ".join("".join(_words(paragraph)).strip() for paragraph in found(cell, "w:p"))
-    return [text, *[""] * (min(int(span), 64) - 1 if span.isdigit() else 0)]
-
-
-def _apart(root: Element) -> Iterator[Block]:
-    """Notes and comments each with their number, and with who wrote them; of headers and footers the paragraphs."""
-    notes = [inner for inner in root if name(inner.tag) in {"w:footnote", "w:endnote", "w:comment"}]
-    for note in notes or [root]:
-        text = "\n".join(filter(None, ("".join(_words(line)).strip() for line in found(note, "w:p"))))
-        author = attribute(note, "w:author")
-        mark = f"[^{attribute(note, 'w:id')}]: " if name(note.tag).endswith("note") else f"{author}: " if author else ""
+def _comments(shared: Document, members: _Members) -> dict[str, str]:
+    """By their ids, as they stand behind what they remark on."""
+    story = Story(shared, members.place("comments"))
+    comments: dict[str, str] = {}
+    for comment in children_named(members.root("comments"), "w:comment"):
+        text = " ".join(plain(story.blocks(comment)).split())
         if text:
-            yield Text(f"{mark}{text}")
+            comments[attribute(comment, "w:id")] = f" {marks.comment(text, attribute(comment, 'w:author'))}"
+    return comments
+
+
+def _after_body(shared: Document, members: _Members, pages: _Pages) -> Iterator[Block]:
+    for kind, heading, notes in (
+        ("footnotes", "Footnotes", shared.footnotes),
+        ("endnotes", "Endnotes", shared.endnotes),
+    ):
+        yield from _under(heading, _notes(shared, members, kind, notes))
+    yield from _under("Comments", (Text(text.strip()) for text in shared.comments.values()))
+    yield from _under("Headers and footers", _above_and_below(shared, pages))
+
+
+def _under(heading: str, blocks: Iterator[Block]) -> Iterator[Block]:
+    """A heading before the first text."""
+    has_text = False
+    for block in blocks:
+        if not has_text and not isinstance(block, LeftOut):
+            has_text = True
+            yield Heading(1, heading)
+        yield block
+
+
+def _notes(shared: Document, members: _Members, kind: str, notes: Notes) -> Iterator[Block]:
+    """In the order of the text. Nobody sees those that it does not refer to."""
+    texts = {}
+    story = Story(shared, members.place(kind))
+    for note in children_named(members.root(kind), f"w:{kind[:-1]}"):
+        if attribute(note, "w:type") in {"", "normal"}:
+            blocks = list(story.blocks(note))
+            texts[attribute(note, "w:id")] = plain(blocks)
+            yield from (block for block in blocks if isinstance(block, LeftOut))
+    for note_id, label in notes.labels.items():
+        if text := texts.pop(note_id, ""):
+            yield Text(f"[^{label}]: {text}")
+    unseen = [text for text in texts.values() if text]
+    if not shared.is_whole:
+        yield from map(Text, unseen)
+    elif unseen:
+        yield LeftOut(Why.HIDDEN, f"{kind[:-1]} without a number", len(unseen))
+
+
+def _above_and_below(shared: Document, pages: _Pages) -> Iterator[Block]:
+    """Each text once."""
+    given: set[str] = set()
+    for place in sorted(pages.places):
+        root = whole(shared.archive, place)
+        if root is None:
+            yield LeftOut(Why.DAMAGED, "header or footer")
+            continue
+        for block in Story(shared, place).blocks(root):
+            text = " ".join(plain([block]).split())
+            if isinstance(block, LeftOut):
+                yield block
+            elif text and text not in given:
+                given.add(text)
+                yield Text(text)
+
+
+def _pictures(shared: Document, pictures: PictureFolder) -> Iterator[Block]:
+    """Of a document that holds hardly anything else, the pictures themselves."""
+    given = 0
+    for number, place in enumerate(dict.fromkeys(shared.pictures) if shared.letters <= FEW_LETTERS else (), 1):
+        try:
+            picture = pictures.save_member(shared.archive, place, f"picture-{number}")
+        except FileProblem:
+            continue
+        given += shared.pictures.count(place)
+        yield Place(f"picture {number}")
+        yield picture
+    if not_read := shared.shown_pictures - given:
+        yield LeftOut(Why.NOT_READ, "picture", not_read)
+
+
+def _inserted(archive: Archive, pictures: PictureFolder, depth: int, place: str) -> Iterator[Block]:
+    """A file that Word shows in a place of the document: a page, a text, another document."""
+    content = chunk.content(archive, place)
+    if content is None:
+        yield Text("(inserted file, which can't be read)")
+        yield LeftOut(Why.DAMAGED, "inserted file")
+    elif content.startswith(b"PK") and depth < DEEPEST_INSERTION:
+        yield from _inserted_document(content, pictures, depth)
+    else:
+        yield from chunk.blocks(content, place)
+
+
+def _inserted_document(content: bytes, pictures: PictureFolder, depth: int) -> Iterator[Block]:
+    try:
+        with open_archive(content) as inner:
+            yield from (block for block in document(inner, pictures, depth + 1) if not isinstance(block, Title))
+    except FileProblem:
+        yield Text("(inserted document, which can't be read)")
+        yield LeftOut(Why.DAMAGED, "inserted document")

@@ -35,10 +35,9 @@ REPORTS = {
     },
     "report.docx": {
         "part 1": "Words before any heading.",
-        'section "Costs"': COSTS.format(note="[^2]"),
-        'section "Outlook"': OUTLOOK.format(comment=""),
-        'section "Footnotes"': "# Footnotes\n\n[^2]: Without tax, as of spring.",
-        'section "Comments"': "# Comments\n\nEva: Ask the mayor.",
+        'section "Costs"': COSTS.format(note="[^1]"),
+        'section "Outlook"': OUTLOOK.format(comment=" [comment by Eva: Ask the mayor.]"),
+        'section "Footnotes"': "# Footnotes\n\n[^1]: Without tax, as of spring.",
     },
     "report.epub": {
         'section "Section 1"': "# Section 1\n\nWords before any heading.",

@@ -1,0 +1,81 @@
+"""Files of other kinds within a document of Word, which shows them as if they stood in it."""
+
+import email
+import email.policy
+import posixpath
+from collections.abc import Iterator
+from email.message import EmailMessage
+
+from conversations.files.archives import Archive
+from conversations.files.blocks import Block, LeftOut, Text, Why
+from conversations.files.encodings import guess_encoding, known_encoding
+from conversations.files.html_blocks import HtmlBlocks
+from conversations.files.problems import FileProblem
+from conversations.files.readers.page import DECLARED
+from conversations.files.readers.text import paragraphs
+
+MOST_BYTES = 32 * 2**20
+WEB_ARCHIVES = {".mht", ".mhtml", ".eml"}
+PAGES = {".html", ".htm", ".xhtml"}
+
+
+def content(archive: Archive, place: str) -> bytes | None:
+    """``None`` where it is missing or damaged."""
+    try:
+        return archive.read(place, at_most=MOST_BYTES) if place else None
+    except FileProblem:
+        return None
+
+
+def blocks(content: bytes, place: str) -> Iterator[Block]:
+    """What stands in it, by its ending and its first bytes."""
+    start = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    ending = posixpath.splitext(place)[1].lower()
+    if start.startswith((b"{\\rtf", b"pk")) or b"\0\0\0" in start:
+        yield Text(f"(inserted file, not read: {posixpath.basename(place)})")
+        yield LeftOut(Why.NOT_READ, "inserted file")
+    elif ending in WEB_ARCHIVES or start.startswith((b"mime-version", b"from:", b"content-type:")):
+        yield from _web_archive(content)
+    elif ending in PAGES or start.startswith(
+        (b"<!doctype html", b"<html", b"<?xml", b"<body", b"<p", b"<div", b"<table")
+    ):
+        yield from _page(_text(content))
+    else:
+        yield from paragraphs(_text(content).splitlines())
+
+
+def _text(content: bytes, declared: str = "") -> str:
+    """By what is said of it, else UTF-8, else what its bytes look like."""
+    if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return content.decode("utf-16", "replace")
+    said = DECLARED.search(content[:4096])
+    encoding = known_encoding(declared or (said[1].decode() if said else "utf-8")) or "utf-8"
+    try:
+        return content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return content.decode(guess_encoding(content[: 64 * 2**10]), "replace")
+
+
+def _page(text: str) -> Iterator[Block]:
+    parser = HtmlBlocks()
+    parser.feed(text)
+    parser.close()
+    yield from parser.take()
+
+
+def _web_archive(content: bytes) -> Iterator[Block]:
+    message = email.message_from_bytes(content, policy=email.policy.default)
+    assert isinstance(message, EmailMessage)
+    try:
+        body = message.get_body(("html", "plain"))
+        payload = body.get_payload(decode=True) if body is not None else None
+        charset = body.get_content_charset() if body is not None else None
+        is_page = body is not None and body.get_content_subtype() == "html"
+    except (LookupError, ValueError, AttributeError, TypeError):  # of parts that are none
+        payload, charset, is_page = None, None, False
+    if not isinstance(payload, bytes):
+        yield Text("(inserted file, which can't be read)")
+        yield LeftOut(Why.DAMAGED, "inserted file")
+        return
+    text = _text(payload, charset or "")
+    yield from _page(text) if is_page else paragraphs(text.splitlines())
