@@ -190,6 +190,44 @@ def test_mathematics_keeps_its_signs(chat: Chat, model: ModelServer) -> None:
     expect(prose.locator("strong")).to_have_text("bold")
 
 
+def test_emphasis_ends_beside_the_marks_of_languages_without_spaces(chat: Chat, model: ModelServer) -> None:
+    model.script(
+        text(
+            "**日本語「強調」**です。**注意：**10回。\n\n**한국어(강조)**는\n\n",
+            "是*“斜体”*字~~（删）~~的 `**「x」**y` foo**(bar)**baz",
+        )
+    )
+    chat.ask("Show me")
+    prose = chat.replies.locator(".parts > .prose")
+    expect(prose.locator("strong")).to_have_text(["日本語「強調」", "注意：", "한국어(강조)"])
+    expect(prose.locator("em, del")).to_have_text(["“斜体”", "（删）"])
+    expect(prose.locator("p").last).to_have_text("是“斜体”字（删）的 **「x」**y foo**(bar)**baz")
+
+
+def test_code_without_a_fence_keeps_its_indentation(chat: Chat) -> None:
+    said = "def f(x):\n    if x:\n        return 1\n\n    # after an empty line"
+    chat.ask(said)
+    lines = chat.page.locator(".turn.user .bubble p").evaluate_all("all => all.map((p) => p.innerText)")
+    assert "\n\n".join(lines) == said
+
+
+def test_each_paragraph_runs_its_own_way_and_code_from_left_to_right(chat: Chat, model: ModelServer) -> None:
+    model.script(text("مرحبا، `a.b()`.\n\nEnglish (too).\n\n`x` שלום\n\n1. أولا\n\n```python\na = b  # c\n```"))
+    chat.ask("Show me")
+    direction = "all => all.map((element) => `${element.tagName} ${getComputedStyle(element).direction}`)"
+    blocks = chat.replies.locator(".parts > .prose").locator("p, ol, pre, code")
+    assert blocks.evaluate_all(direction) == [
+        "P rtl",
+        "CODE ltr",
+        "P ltr",
+        "P rtl",
+        "CODE ltr",
+        "OL rtl",
+        "PRE ltr",
+        "CODE ltr",
+    ]
+
+
 def test_markdown_becomes_headings_tables_and_coloured_code_that_can_be_copied(chat: Chat, model: ModelServer) -> None:
     model.script(
         text("# Plan\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n", "```python\ndef f(x):\n", "    return x\n```\n\nDone.")

@@ -6,6 +6,8 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 
+import { CJK_EMPHASIS } from "./emphasis.js";
+
 const HARMLESS_HTML = /^<\/?(?:br|sub|sup|kbd|u|mark)\s*\/?>$/i;
 
 function escaped(text) {
@@ -69,11 +71,12 @@ const OPTIONS = {
   },
 };
 
-const marked = new Marked(OPTIONS);
+const marked = new Marked(CJK_EMPHASIS, OPTIONS);
 /** What people write themselves: each line is one, and what is set in or underlined with dashes is what it was. */
-const written = new Marked(OPTIONS, {
+const written = new Marked(CJK_EMPHASIS, OPTIONS, {
   breaks: true,
   tokenizer: { code: () => undefined, lheading: () => undefined, html: () => undefined },
+  renderer: { br: ({ raw }) => `<br>${raw.slice(raw.lastIndexOf("\n") + 1)}` }, // code without a fence is indented, too
 });
 
 const purifier = DOMPurify(window);
@@ -123,6 +126,18 @@ const RULES = {
   ALLOW_ARIA_ATTR: false,
 };
 
+/** Each block runs the way that its own words do, and code from left to right among any. */
+function directed(fragment) {
+  for (const block of fragment.children) block.dir = "auto";
+  for (const code of fragment.querySelectorAll("pre, code")) code.dir = "ltr";
+  return fragment;
+}
+
+/** @returns {DocumentFragment} */
+function safe(html) {
+  return directed(purifier.sanitize(html, { ...RULES, RETURN_DOM_FRAGMENT: true }));
+}
+
 /** @returns {{blocks: {type: string, raw: string}[], links: Row}} the top-level blocks of a text */
 export function blocksOf(text) {
   const tokens = marked.lexer(text);
@@ -131,10 +146,10 @@ export function blocksOf(text) {
 
 /** What a person wrote, as it was meant. @param {string} text @returns {DocumentFragment} */
 export function renderWritten(text) {
-  return purifier.sanitize(written.parser(written.lexer(text)), { ...RULES, RETURN_DOM_FRAGMENT: true });
+  return safe(written.parser(written.lexer(text)));
 }
 
 /** @returns {DocumentFragment} */
 export function renderBlock(block) {
-  return purifier.sanitize(marked.parser([block]), { ...RULES, RETURN_DOM_FRAGMENT: true });
+  return safe(marked.parser([block]));
 }
