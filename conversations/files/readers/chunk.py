@@ -8,10 +8,9 @@ from email.message import EmailMessage
 
 from conversations.files.archives import Archive
 from conversations.files.blocks import Block, LeftOut, Text, Why
-from conversations.files.encodings import guess_encoding, known_encoding
+from conversations.files.encodings import DECLARATION_BYTES, declared_encoding, decode
 from conversations.files.html_blocks import HtmlBlocks
 from conversations.files.problems import FileProblem
-from conversations.files.readers.page import DECLARED
 from conversations.files.readers.text import paragraphs
 
 MOST_BYTES = 32 * 2**20
@@ -45,15 +44,7 @@ def blocks(content: bytes, place: str) -> Iterator[Block]:
 
 
 def _text(content: bytes, declared: str = "") -> str:
-    """By what is said of it, else UTF-8, else what its bytes look like."""
-    if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        return content.decode("utf-16", "replace")
-    said = DECLARED.search(content[:4096])
-    encoding = known_encoding(declared or (said[1].decode() if said else "utf-8")) or "utf-8"
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        return content.decode(guess_encoding(content[: 64 * 2**10]), "replace")
+    return decode(content, declared or declared_encoding(content[:DECLARATION_BYTES]))[0].removeprefix("\ufeff")
 
 
 def _page(text: str) -> Iterator[Block]:
