@@ -1,15 +1,20 @@
 """How long lines are: `python -m tests.columns`.
 
 No line of a template, script, style sheet or Makefile is longer than 120 characters. The linter counts those of Python; what
-it lets through may still take more than 128 bytes, with letters of several.
+it lets through may still take more than 128 bytes, with letters of several. Subjects of the latest commits have at most 72
+characters.
 """
 
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 LONGEST = 120
 MOST_BYTES = 128
+LONGEST_SUBJECT = 72
+LATEST = 20
+"""Commits whose subjects are looked at; earlier ones had no such rule."""
 ROOT = Path(__file__).parent.parent
 FOLDERS = ["artifacts", "config", "conversations", "memory", "templates", "tests", "types"]
 ENDINGS = {".css", ".ts", ".html", ".js", ".sh", ".svg", ".yml"}
@@ -38,8 +43,27 @@ def problems(root: Path) -> Iterator[str]:
                 yield f"{path.relative_to(root)}:{number}: {len(raw)} bytes, {MOST_BYTES} are the most"
 
 
+def subjects(root: Path) -> list[str]:
+    """Of the latest commits; none where there is no Git, or no history."""
+    try:
+        log = subprocess.run(
+            ["git", "log", f"--max-count={LATEST}", "--format=%h: %s"],
+            cwd=root, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return log.stdout.splitlines()
+
+
+def long_subjects(subjects: Iterable[str]) -> Iterator[str]:
+    for line in subjects:
+        commit, _, subject = line.partition(": ")
+        if len(subject) > LONGEST_SUBJECT:
+            yield f"{commit}: a subject of {len(subject)} characters, {LONGEST_SUBJECT} are the most"
+
+
 def main() -> int:
-    found = [*problems(ROOT)]
+    found = [*problems(ROOT), *long_subjects(subjects(ROOT))]
     sys.stderr.writelines(f"{problem}\n" for problem in found)
     return 1 if found else 0
 
