@@ -40,8 +40,8 @@ class FileType:
 
 
 READABLE = (
-    "Images (PNG, JPEG, WebP, GIF, HEIC), PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, HTML, e-mail (.eml), "
-    "Markdown, CSV, JSON, code and plain text can be read."
+    "Images (PNG, JPEG, WebP, GIF, HEIC, AVIF, TIFF, BMP), PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, HTML, "
+    "e-mail (.eml), Markdown, CSV, JSON, code and plain text can be read."
 )
 
 PDF = FileType(Kind.PDF, "application/pdf", "pdf")
@@ -56,6 +56,9 @@ IMAGES = {
     rb"\xff\xd8\xff": ("image/jpeg", "jpg"),
     rb"GIF8[79]a": ("image/gif", "gif"),
     rb"RIFF....WEBP": ("image/webp", "webp"),
+    rb"....ftypavi[fs]": ("image/avif", "avif"),
+    rb"II[*+]\0|MM\0[*+]": ("image/tiff", "tiff"),
+    rb"BM.{4}\0{4}": ("image/bmp", "bmp"),
     rb"....ftyp(?:hei[cxms]|hev[cxms]|mif1|msf1)": ("image/heic", "heic"),
 }
 
@@ -89,9 +92,6 @@ OPEN_DOCUMENT = {
 ELSEWHERE = {
     rb"\{\\rtf": ("a Rich Text document", "Save it as Word (.docx) or PDF."),
     rb"%!PS": ("a PostScript file", "Save it as PDF."),
-    rb"II\*\0|MM\0\*": ("a TIFF image", "Save it as PNG, JPEG or PDF."),
-    rb"BM.{4}\0{4}": ("a BMP image", "Save it as PNG or JPEG."),
-    rb"....ftypavif": ("an AVIF image", "Save it as PNG or JPEG."),
     rb"....ftyp|\x1aE\xdf\xa3|ID3|OggS|fLaC|RIFF....(?:AVI |WAVE)": ("a film or a recording", "Give its text instead."),
     rb"Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ": ("a packed archive", "Unpack it and give the files that matter."),
     rb"SQLite format 3": ("a database", "Export what matters as CSV."),

@@ -1,14 +1,16 @@
 """Pictures as models take them: PNG or JPEG, turned upright, in sRGB, without anything that tells where they were made."""
 
 import io
+import struct
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import pillow_heif
-from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageCms, ImageFile, ImageOps, UnidentifiedImageError
 
 from conversations.files.archives import DAMAGED, Archive
 from conversations.files.blocks import Picture
@@ -26,7 +28,12 @@ LARGEST_PNG = 3_500_000
 MEMBER_BYTES = 32 * 2**20
 """Of a picture within a document."""
 THUMBNAIL = "thumbnail.webp"
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "HEIF")
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "HEIF", "AVIF", "TIFF", "BMP")
+PHOTOGRAPHS = frozenset({"JPEG", "MPO", "HEIF", "AVIF"})
+"""MPO is a JPEG of a telephone, which has smaller ones behind it."""
+ANIMATIONS = frozenset({"GIF", "PNG", "WEBP", "AVIF"})
+MOST_PAGES = 1_000
+"""Of a TIFF file."""
 
 Image.MAX_IMAGE_PIXELS = None  # counted below, with a sentence of our own
 
@@ -50,7 +57,7 @@ class PictureFolder:
 
     def save_member(self, archive: Archive, place: str, stem: str) -> Picture:
         """One that lies in an archive. Raises ``FileProblem``, where it is none of ``FORMATS``, too."""
-        picture = read_picture(io.BytesIO(archive.read(place, at_most=MEMBER_BYTES)))
+        picture = next(read_pictures(io.BytesIO(archive.read(place, at_most=MEMBER_BYTES))))
         return self.save(picture.image, stem, is_photograph=picture.is_photograph)
 
     def save_thumbnail(self, image: Image.Image) -> str:
@@ -65,27 +72,65 @@ class PictureFolder:
 class ReadPicture:
     image: Image.Image
     """No larger than ``SIDE``."""
+    pages: int
+    """Of the file; more than one in TIFF alone."""
     is_photograph: bool
     """So that nothing is lost by making it a JPEG."""
     is_animated: bool
+    is_cut_off: bool
+    """The file ends before the picture does."""
 
 
-def read_picture(path: Path | IO[bytes]) -> ReadPicture:
-    """Raises ``FileProblem``."""
+def read_pictures(path: Path | IO[bytes]) -> Iterator[ReadPicture]:
+    """The picture, or each page of a TIFF file. Raises ``FileProblem``."""
     pillow_heif.register_heif_opener()
     with _readable(), Image.open(path, formats=FORMATS) as image:
-        is_jpeg = image.format == "JPEG"
-        if image.width * image.height > (JPEG_PIXELS if is_jpeg else PIXELS):
-            raise FileProblem(
-                "too_large",
-                f"The picture has {image.width} × {image.height} pixels, which is too many. Give a smaller one.",
-            )
-        is_animated = bool(getattr(image, "is_animated", False)) and image.format != "HEIF"
-        image.draft("RGB", (SIDE, SIDE))
+        pages = min(getattr(image, "n_frames", 1), MOST_PAGES) if image.format == "TIFF" else 1
+        for page in range(pages):
+            if page:
+                image.seek(page)
+            yield _read_picture(image, pages)
+
+
+def _read_picture(image: Image.Image, pages: int) -> ReadPicture:
+    format = image.format or ""
+    if image.width * image.height > (JPEG_PIXELS if format in {"JPEG", "MPO"} else PIXELS):
+        raise FileProblem(
+            "too_large",
+            f"The picture has {image.width} × {image.height} pixels, which is too many. Give a smaller one.",
+        )
+    image.draft("RGB", (SIDE, SIDE))
+    is_cut_off = _load(image)
+    upright = _upright(image)
+    upright.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    is_animated = format in ANIMATIONS and bool(getattr(image, "is_animated", False))
+    return ReadPicture(_in_srgb(upright), pages, format in PHOTOGRAPHS, is_animated, is_cut_off)
+
+
+def _load(image: Image.Image) -> bool:
+    """Whether the file ends before the picture does. Raises ``OSError`` where nothing of it can be seen."""
+    try:
         image.load()
-        upright = ImageOps.exif_transpose(image)
-        upright.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS, reducing_gap=3.0)
-        return ReadPicture(_in_srgb(upright), image.format in {"JPEG", "HEIF"}, is_animated)
+    except OSError as error:
+        if "truncated" not in str(error):
+            raise
+        ImageFile.LOAD_TRUNCATED_IMAGES = True  # a setting of the whole library, which may be in use elsewhere
+        try:
+            image.load()
+        finally:
+            ImageFile.LOAD_TRUNCATED_IMAGES = False
+        if image.convert("L").getcolors(1):
+            raise
+        return True
+    return False
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """As the camera was held; what it wrote of that may be damaged."""
+    try:
+        return ImageOps.exif_transpose(image)
+    except (ValueError, TypeError, KeyError, IndexError, SyntaxError, struct.error):
+        return image.copy()
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
@@ -93,6 +138,10 @@ def _in_srgb(image: Image.Image) -> Image.Image:
     profile = image.info.get("icc_profile")
     if image.mode.startswith("I;16"):
         image = image.point(lambda value: value / 256).convert("L")
+    elif image.mode in {"I", "F"}:  # of measuring instruments: from black to white, whatever their numbers are
+        low, high = cast("tuple[float, float]", image.getextrema())
+        scale = 255 / ((high - low) or 1)
+        image = image.point(lambda value: value * scale - low * scale).convert("L")
     if profile and image.mode in {"RGB", "CMYK"}:
         with suppress(ImageCms.PyCMSError, OSError, ValueError):  # a profile that is none
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
@@ -133,6 +182,7 @@ def _has_few_colours(image: Image.Image) -> bool:
 @contextmanager
 def _readable() -> Iterator[None]:
     try:
-        yield
+        with warnings.catch_warnings(action="ignore"):  # of what came with the picture
+            yield
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
         raise DAMAGED from error

@@ -1,22 +1,30 @@
 """Pictures."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from conversations.files.blocks import Block, Place, Text, Title
-from conversations.files.pictures import PictureFolder, read_picture
+from conversations.files.blocks import Block, LeftOut, Place, Text, Title, Why
+from conversations.files.pictures import PictureFolder, read_pictures
 
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
-    """The picture. Raises ``FileProblem``."""
-    picture = read_picture(path)
-    yield Title(total=1, thumbnail=pictures.save_thumbnail(picture.image))
-    yield Place("picture")
-    if picture.is_animated:
-        yield Text("(The file is an animation; this is its first picture.)")
-    yield pictures.save(picture.image, "picture", is_photograph=picture.is_photograph)
+    """The picture; of a TIFF file each. Raises ``FileProblem``."""
+    frames = read_pictures(path)
+    first = next(frames)
+    yield Title(total=first.pages, thumbnail=pictures.save_thumbnail(first.image))
+    for number, picture in enumerate(chain([first], frames), 1):
+        yield Place("picture") if first.pages == 1 else Place(f"page {number}", number)
+        if picture.is_animated:
+            yield Text("(The file is an animation; this is its first picture.)")
+            yield LeftOut(Why.NOT_READ, "animation")
+        if picture.is_cut_off:
+            yield Text("(The picture is cut off: what comes further down may be missing.)")
+            yield LeftOut(Why.DAMAGED, "part of a picture")
+        stem = "picture" if first.pages == 1 else f"page-{number}"
+        yield pictures.save(picture.image, stem, is_photograph=picture.is_photograph)
 
 
 def thumbnail(path: Path, pictures: PictureFolder) -> str:
     """Its name. Raises ``FileProblem``."""
-    return pictures.save_thumbnail(read_picture(path).image)
+    return pictures.save_thumbnail(next(read_pictures(path)).image)

@@ -14,7 +14,7 @@ const KINDS = {
   text: "Text",
 };
 const PAGES = { sheet: "sheet", slides: "slide" };
-const PICTURE = /\.(png|jpe?g|webp|gif|heic|heif)$/i;
+const PICTURE = /\.(png|jpe?g|webp|gif|heic|heif|avif|tiff?|bmp)$/i;
 const MEBIBYTE = 2 ** 20;
 const MOST_NAMED = 3;
 
