@@ -1,6 +1,5 @@
-"""PDF, page by page, by PDFium: text with headings, what stands in forms, and a picture of each page without text."""
+"""PDF, page by page, by PDFium: text with headings, fields and notes, and a picture of each page without text."""
 
-import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,14 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from conversations.files.archives import DAMAGED, ENCRYPTED
-from conversations.files.blocks import Block, Heading, Picture, Place, Text, Title
+from conversations.files.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from conversations.files.pdf.attached import attached_files
+from conversations.files.pdf.contents import is_damaged
+from conversations.files.pdf.notes import notes
+from conversations.files.pdf.objects import PageObjects, page_objects
+from conversations.files.pdf.scripts import Line
+from conversations.files.pdf.text import PageText, joined, page_text
+from conversations.files.pdf.visibility import Eye, Unseen
 from conversations.files.pictures import THUMBNAIL_SIDE, PictureFolder
 from conversations.files.problems import FileProblem
 
@@ -24,38 +30,109 @@ LARGEST_SCALE = 4.0
 BOOKMARKS = 20_000
 FEW_LETTERS = 12
 """A page with fewer is looked at as a picture, too: it may be scanned, and numbered by a program."""
-UNREADABLE_SHARE = 0.2
-"""Of letters without a meaning, as fonts without a table have them."""
+LOOKING_SECONDS = 25.0
+"""Of a processor, for all pages together: whether text is seen that may not be."""
 LONGEST_HEADING = 120
 LARGER = 1.15
 """Than most of the text: how high letters of a heading are."""
-BROKEN_WITHIN = re.compile("[\x02\xad\ufffe\uffff](?=\\S)")
-"""PDFium's sign where it put a word together that was broken at the end of a line."""
-BROKEN_AT_END = re.compile("[\x02\xad\u2010\ufffe\uffff]\n")
-UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
-BULLET = re.compile(r"^[\ue000-\uf8ff]\s*(?=\S)")
-"""Of a font of symbols, which have no meaning of their own."""
+UNREADABLE = "(This page can't be read.)"
+EMPTY = "(This page is empty.)"
+MEANINGLESS = "(The letters of this page have no meaning to programs; it is given as a picture.)"
+BY_MACHINE = "(Read by machine from the picture of the page.)"
+XFA = "(This is a form of the kind XFA, which is filled in by Adobe's programs alone. Print it there as a PDF.)"
 
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
-    """The pages. Raises ``FileProblem``."""
+    """The pages, then what is attached. Raises ``FileProblem``."""
     with _open(path) as document:
         yield Title(document.get_metadata_value("Title"), len(document))
-        chapters = _chapters(document)
-        heading = ""
+        if document.get_formtype() != pdfium.FORMTYPE_NONE:
+            document.init_forms()
+        reader = _Reader(document, pictures)
         for index in range(len(document)):
-            with _damaged_page(index), closing(document[index]) as page:
-                lines, headings = _lines(page)
-                text = "\n".join(lines)
-                heading = chapters.get(index) or (lines[headings[0]] if headings else heading)
-                yield Place(f"page {index + 1}", index + 1, heading)
-                yield from _blocks(lines, headings)
-                if values := _form_values(document, page):
-                    yield Text(values)
-                if not _is_readable(text) and (picture := _picture(page, index + 1, pictures)):
-                    yield picture
-                elif not text.strip() and not values:
-                    yield Text("(This page is empty.)")
+            yield from reader.page(index)
+        if reader.damaged == len(document):
+            raise DAMAGED
+        yield from attached_files(document)
+
+
+class _Reader:
+    """Remembers what a page has to be held against: the headings and the sizes of letters before it."""
+
+    def __init__(self, document: Any, pictures: PictureFolder) -> None:
+        self._document = document
+        self._pictures = pictures
+        self._chapters = _chapters(document)
+        self._eye = Eye(LOOKING_SECONDS)
+        self._heading = ""
+        self._letters: Counter[float] = Counter()
+        """How many there were of each size."""
+        self.damaged = 0
+
+    def page(self, index: int) -> Iterator[Block]:
+        place = f"page {index + 1}"
+        try:
+            page = self._document[index]
+        except pypdfium2.PdfiumError:
+            yield Place(place, index + 1, self._chapters.get(index, self._heading))
+            yield from self._unreadable()
+            return
+        with closing(page):
+            objects = page_objects(page)
+            unseen = self._eye.take_out_unseen(page, objects)
+            text = page_text(page, objects)
+            headings = self._headings(text.lines)
+            self._heading = self._chapters.get(index) or (text.lines[headings[0]].text if headings else self._heading)
+            yield Place(place, index + 1, self._heading)
+            if index == 0 and self._document.get_formtype() == pdfium.FORMTYPE_XFA_FULL:
+                yield Text(XFA)
+                yield LeftOut(Why.NOT_READ, "XFA form")
+            yield from self._page(page, index + 1, objects, unseen, text, headings)
+
+    def _page(
+        self, page: Any, number: int, objects: PageObjects, unseen: Unseen, text: PageText, headings: list[int]
+    ) -> Iterator[Block]:
+        if unseen.hidden or text.is_cut:
+            yield LeftOut(Why.HIDDEN, "hidden text")
+        if unseen.is_scanned:
+            yield Text(BY_MACHINE)
+        yield from _blocks(text.lines, headings)
+        written = list(notes(self._document, page))
+        yield from written
+        letters = _letters("".join(line.text for line in text.lines))
+        if text.is_meaningless:
+            yield Text(MEANINGLESS)
+            yield LeftOut(Why.NOT_READ, "page of a font without letters")
+        elif text.unknown:
+            yield LeftOut(Why.NOT_READ, "letter without a meaning", text.unknown)
+        if (letters < FEW_LETTERS or text.unknown) and (picture := _picture(page, number, self._pictures)):
+            if not letters and not text.is_meaningless:
+                yield LeftOut(Why.NOT_READ, "page without text")
+            yield picture
+        elif not letters and not written and is_damaged(self._document, number - 1):
+            yield from self._unreadable()
+        elif not letters and not written:
+            yield Text(EMPTY)
+
+    def _unreadable(self) -> Iterator[Block]:
+        self.damaged += 1
+        yield Text(UNREADABLE)
+        yield LeftOut(Why.DAMAGED, "page")
+
+    def _headings(self, lines: Sequence[Line]) -> list[int]:
+        """Which lines are headings: short ones in larger letters than most, of this page and of those before it."""
+        here: Counter[float] = Counter()
+        for line in lines:
+            here[line.size] += len(line.text.strip())
+        self._letters.update(here)
+        usual = max((sizes.most_common(1)[0][0] for sizes in (here, self._letters) if sizes), default=0.0)
+        headings = [
+            number
+            for number, line in enumerate(lines)
+            if line.size > usual * LARGER > 0 and len(line.text) <= LONGEST_HEADING and re.search(r"\w{2}", line.text)
+        ]
+        is_most = 2 * sum(len(lines[number].text) for number in headings) > here.total()
+        return [] if is_most else headings
 
 
 def draw(path: Path, numbers: Sequence[int], pictures: PictureFolder) -> Iterator[Picture]:
@@ -110,80 +187,23 @@ def _chapters(document: Any) -> dict[int, str]:
     return {index: entries[start] for start, end in pairwise(marks) for index in range(start, end)}
 
 
-def _lines(page: Any) -> tuple[list[str], list[int]]:
-    """The lines of the page, and which of them are headings: short ones, in larger letters than most."""
-    with closing(page.get_textpage()) as text_page:
-        text = text_page.get_text_range()
-        heights: list[float] = []
-        at = 0
-        lines = text.split("\n")
-        for line in lines:
-            begins = len(line) - len(line.lstrip())
-            heights.append(_height(text_page, at + begins) if line.strip() else 0.0)
-            at += len(line) + 1
-    letters: Counter[float] = Counter()
-    for line, height in zip(lines, heights, strict=True):
-        letters[height] += len(line.strip())
-    usual = letters.most_common(1)[0][0] if letters else 0.0
-    headings = [
-        number
-        for number, line in enumerate(lines)
-        if heights[number] > usual * LARGER > 0 and len(line) <= LONGEST_HEADING and re.search(r"\w{2}", line)
-    ]
-    return [BULLET.sub("• ", BROKEN_WITHIN.sub("", line.strip())) for line in lines], headings
+def _letters(text: str) -> int:
+    """How many there are, of as many as matter."""
+    return len(re.findall(r"\w", text[:1_000]))
 
 
-def _height(text_page: Any, index: int) -> float:
-    """Of a letter, in tenths of a point."""
-    box = pdfium.FS_RECTF()
-    found = pdfium.FPDFText_GetLooseCharBox(text_page, index, ctypes.byref(box))
-    return float(round(abs(box.top - box.bottom), 1)) if found else 0.0
-
-
-def _blocks(lines: list[str], headings: list[int]) -> Iterator[Block]:
+def _blocks(lines: Sequence[Line], headings: Sequence[int]) -> Iterator[Block]:
     at = 0
     for number in headings:
         yield from _paragraph(lines[at:number])
-        yield Heading(2, lines[number])
+        yield Heading(2, lines[number].text)
         at = number + 1
     yield from _paragraph(lines[at:])
 
 
-def _paragraph(lines: list[str]) -> Iterator[Block]:
-    if text := BROKEN_AT_END.sub("", "\n".join(lines)).strip():
+def _paragraph(lines: Sequence[Line]) -> Iterator[Block]:
+    if text := joined([line.text for line in lines]):
         yield Text(text)
-
-
-def _is_readable(text: str) -> bool:
-    letters = len(re.findall(r"\w", text))
-    return letters >= FEW_LETTERS and len(UNREADABLE.findall(text)) <= letters * UNREADABLE_SHARE
-
-
-def _form_values(document: Any, page: Any) -> str:
-    """What was filled in, a line for each field: it is no part of the page's text."""
-    if document.get_formtype() == pdfium.FORMTYPE_NONE:
-        return ""
-    if document.formenv is None:
-        document.init_forms()
-    values = []
-    for index in range(pdfium.FPDFPage_GetAnnotCount(page)):
-        annotation = pdfium.FPDFPage_GetAnnot(page, index)
-        try:
-            if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET:
-                name = _wide_text(pdfium.FPDFAnnot_GetFormFieldName, document, annotation)
-                value = _wide_text(pdfium.FPDFAnnot_GetFormFieldValue, document, annotation)
-                if value:
-                    values.append(f"- {name}: {value}")
-        finally:
-            pdfium.FPDFPage_CloseAnnot(annotation)
-    return "\n".join(values)
-
-
-def _wide_text(function: Any, document: Any, annotation: Any) -> str:
-    size = function(document.formenv, annotation, None, 0)
-    buffer = (ctypes.c_ushort * (size // 2 + 1))()
-    function(document.formenv, annotation, buffer, size)
-    return bytes(buffer)[:size].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _picture(page: Any, number: int, pictures: PictureFolder) -> Picture | None:

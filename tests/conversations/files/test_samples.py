@@ -50,7 +50,7 @@ REPORTS = {
     },
     "report.pdf": {
         "page 1": (
-            "Words before any heading.\n\n## Costs\n\nMooring in Zürich costs 12 €1\na day; see the tariff.\n"
+            "Words before any heading.\n\n## Costs\n\nMooring in Zürich costs 12 €^1 a day; see the tariff.\n"
             "• Rent\n• Wages\n• North quay\nMonth Ships Sum\nJanuary 7 84 €\nBoth | together 168 €\n"
             "1 Without tax, as of spring."
         ),

@@ -1,0 +1,201 @@
+"""The lines of a page, as PDFium reads them: broken words put together, raised text marked, letters without a meaning said."""
+
+import ctypes
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from conversations.files.pdf.objects import Box, PageObjects, TextObject
+from conversations.files.pdf.scripts import Line, Piece, lines_of, may_be_script
+
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd]")
+"""No letters: PDFium's sign of a word that was broken at the end of a line, or codes of letters without a meaning."""
+BROKEN = "\xad"
+BROKEN_WITHIN = re.compile("\xad(?=(\\S))")
+BROKEN_AT_END = re.compile("[\xad\u2010]\n(?=(\\S))")
+SYMBOL = re.compile("[\ue000-\uf8ff]")
+BULLET = re.compile(f"^[\ue000-\uf8ff{UNKNOWN}]\\s*(?=\\S)")
+"""Of a font of symbols, which have no meaning of their own."""
+STRETCH = re.compile(f"{UNKNOWN}(?:\\s?{UNKNOWN})++")
+LINE_ENDS = frozenset(b"\r\n")
+ASKED = 30
+"""So many letters of a page are asked whether they have a meaning; all of them where one has none."""
+MOSTLY = 0.4
+"""Of the letters of a page: where more have no meaning, the others help nobody."""
+COMMON = "etaoinsrhldu"
+"""The most frequent letters of languages in Latin letters."""
+SHIFT = 29
+"""By so much the numbers of letters in many fonts differ from their codes, and are taken for these."""
+MOVED = "".join(chr(ord(letter) - SHIFT) for letter in COMMON)
+JUDGED_LETTERS, JUDGED_AT_MOST = 12, 5_000
+
+_TEXT_OBJECT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
+    ctypes.cast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+)
+"""The address of the object of a letter: as a number, which takes a third of the time."""
+
+
+@dataclass(frozen=True)
+class PageText:
+    lines: list[Line]
+    unknown: int
+    """Letters without a meaning."""
+    is_meaningless: bool
+    """So many that the page says nothing."""
+    is_cut: bool
+    """Some of it lies outside of the page."""
+
+
+def page_text(page: Any, objects: PageObjects) -> PageText:
+    with closing(page.get_textpage()) as text_page:
+        letters = _Letters(text_page, objects)
+        quick = None if letters.are_special() else letters.quick_lines()
+        lines, unknown = (quick, 0) if quick is not None else letters.slow_lines()
+    text = "\n".join(line.text for line in lines)
+    unknown += len(SYMBOL.findall(text))
+    written = len("".join(text.split()))
+    is_meaningless = unknown > MOSTLY * max(written, 1) or _is_shifted(text)
+    return PageText(
+        [] if is_meaningless else lines, written if is_meaningless else unknown, is_meaningless, letters.has_outside
+    )
+
+
+def joined(lines: list[str]) -> str:
+    """Lines as a paragraph, with words in one piece that were broken at the end of a line."""
+    return BROKEN_AT_END.sub(_hyphen, "\n".join(lines)).replace(BROKEN, "-").strip()
+
+
+class _Letters:
+    def __init__(self, text_page: Any, objects: PageObjects) -> None:
+        self._page = text_page
+        self._address = ctypes.cast(text_page.raw, ctypes.c_void_p).value
+        self._objects = objects
+        self._texts = {text.address: text for text in objects.texts}
+        self._count = text_page.count_chars()
+        self._box = objects.page_box
+        self.has_outside = False
+        """Whether a letter was left out since it lies outside of the page."""
+        self._cut = {text.address for text in objects.texts if _is_cut(text, objects.page_box)}
+
+    def are_special(self) -> bool:
+        """Whether each letter has to be looked at: there is script among them, some lie outside, some have no meaning."""
+        return (
+            bool(self._cut)
+            or any(map(self._has_no_meaning, range(0, self._count, self._count // ASKED + 1)))
+            or any(
+                may_be_script(one, other)
+                for one, other in pairwise(map(_piece, filter(lambda text: text.box.area, self._objects.texts)))
+            )
+        )
+
+    def quick_lines(self) -> list[Line] | None:
+        """Nothing where a letter turns up that has to be looked at."""
+        text = self._page.get_text_range()
+        is_wide = text and max(text) > "\uffff"
+        for odd in ODD.finditer(text):
+            before = len(text[: odd.start()].encode("utf-16-le")) // 2 if is_wide else odd.start()
+            if pdfium.FPDFText_IsHyphen(self._page, pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, before)) != 1:
+                return None
+        lines, at = [], 0
+        for line in ODD.sub(BROKEN, text).split("\n"):
+            begins = at + len(line) - len(line.lstrip())
+            lines.append(Line(_cleaned(line), self._size(begins) if line.strip() else 0.0))
+            at += (len(line.encode("utf-16-le")) // 2 if is_wide else len(line)) + 1
+        return lines
+
+    def slow_lines(self) -> tuple[list[Line], int]:
+        """And how many letters have no meaning."""
+        rules = [(rule.left, rule.right, rule.bottom) for rule in self._objects.rules]
+        lines = [Line(_cleaned(line.text), line.size) for line in lines_of(list(self._pieces()), rules)]
+        unknown = sum(line.text.count(UNKNOWN) for line in lines)
+        return [Line(STRETCH.sub(UNKNOWN, line.text), line.size) for line in lines], unknown
+
+    def _size(self, text_index: int) -> float:
+        index = pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, text_index)
+        text = self._texts.get(_TEXT_OBJECT(self._address, index) or 0)
+        return round(text.size, 1) if text else 0.0
+
+    def _pieces(self) -> Iterator[Piece]:
+        units: list[int] = []
+        gap, address = "", 0
+
+        def piece() -> Iterator[Piece]:
+            content = b"".join(unit.to_bytes(2, "little") for unit in units).decode("utf-16-le", "replace")
+            text = self._texts.get(address)
+            if text and content:
+                yield _piece(text, content, gap)
+
+        for index in range(self._count):
+            unit: int | None = self._unit(index)
+            owner = _TEXT_OBJECT(self._address, index) or 0
+            if owner in self._cut and not self._is_inside(index):
+                unit, self.has_outside = None, True
+            if owner != address:
+                yield from piece()
+                gap = "" if units and address else gap
+                units, address = [], owner
+            if owner and unit is not None:
+                units.append(unit)
+            elif not owner:
+                gap = "\n" if unit in LINE_ENDS or gap == "\n" else " "
+        yield from piece()
+
+    def _unit(self, index: int) -> int:
+        """Of UTF-16."""
+        unit: int = pdfium.FPDFText_GetUnicode(self._page, index)
+        if unit in LINE_ENDS:
+            return unit
+        if self._has_no_meaning(index):
+            return ord(UNKNOWN)
+        if not unit or ODD.match(chr(unit)):
+            return ord(BROKEN) if pdfium.FPDFText_IsHyphen(self._page, index) == 1 else ord(UNKNOWN)
+        return unit if unit <= 0xFFFF else ord(UNKNOWN)
+
+    def _has_no_meaning(self, index: int) -> bool:
+        return bool(pdfium.FPDFText_HasUnicodeMapError(self._page, index) == 1)
+
+    def _is_inside(self, index: int) -> bool:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        if not pdfium.FPDFText_GetCharOrigin(self._page, index, x, y):
+            return True
+        box = self._box
+        return box.left <= x.value < box.right and box.bottom <= y.value + 1 and y.value < box.top
+
+
+def _is_cut(text: TextObject, page: Box) -> bool:
+    """Whether it begins or ends well outside of the page."""
+    left, bottom, right, top = text.box
+    out = text.size
+    return page.left - left > out or right - page.right > out or page.bottom - bottom > out or top - page.top > out
+
+
+def _piece(text: TextObject, content: str = "", gap: str = "") -> Piece:
+    start, end = text.along
+    return Piece(content, round(text.size, 1) or 0.1, text.across, start, end, text.direction, gap)
+
+
+def _cleaned(line: str) -> str:
+    return BULLET.sub("• ", BROKEN_WITHIN.sub(_hyphen, line.strip()))
+
+
+def _hyphen(broken: re.Match[str]) -> str:
+    """Of a word that goes on in small letters none; that of ``Anglo-Saxon`` and ``2019-2020`` stays."""
+    return "" if broken[1].islower() else "-"
+
+
+def _is_shifted(text: str) -> bool:
+    """Whether it becomes like a language when all letters are moved by so much: a font without a table."""
+    text = text[:JUDGED_AT_MOST]
+    letters = len("".join(text.split()))
+    own, moved = _count(text.lower(), COMMON), _count(text, MOVED)
+    return letters >= JUDGED_LETTERS and moved > 0.55 * letters and moved > 1.3 * own
+
+
+def _count(text: str, letters: str) -> int:
+    return sum(map(text.count, letters))
