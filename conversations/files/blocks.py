@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
+
+from conversations.files.header_row import layout
 
 Cells = Sequence[str]
 
@@ -90,24 +92,30 @@ class LeftOut:
 Block = Title | Place | Heading | Text | Lines | Picture | LeftOut
 
 
-def table(rows: Iterable[tuple[int, Cells]]) -> Iterator[Lines]:
-    """A Markdown table of numbered rows, the first of them its header. Rows without anything are left out."""
+def table(rows: Iterable[tuple[int, Cells]], *, marks: Sequence[str] = ()) -> Iterator[Text | Lines]:
+    """A Markdown table of numbered rows, below what stands above its header. Rows without anything are left out.
+
+    ``marks``: what is said of each column beside its name, such as ``(hidden)``.
+    """
     filled = ((number, cells) for number, all_cells in rows if (cells := _filled(all_cells)))
     first = list(islice(filled, LOOKED_AT))
     if not first:
         return
-    header = [*first[0][1]]
-    header += [""] * (max(len(cells) for _, cells in first) - len(header))
+    found = layout([cells for _, cells in first])
+    for _, cells in first[: found.above]:
+        yield Text(" | ".join(" ".join(cell.split()) for cell in cells if cell.strip()))
+    header = [*found.header]
+    header += [""] * (max(len(cells) for _, cells in first[found.above :]) - len(header))
+    header = [f"{name} {mark}".strip() for name, mark in zip_longest(header, marks[: len(header)], fillvalue="")]
     opening = f"{row(header)}\n|{' --- |' * len(header)}"
+    body = first[found.body :]
     if len(opening) > LONGEST_HEADER:
-        first, opening = [(first[0][0], header), *first[1:]], ""
-    else:
-        first = first[1:]
-    yield Lines(((number, row(cells)) for number, cells in chain(first, filled)), "rows", opening)
+        body, opening = [(first[found.above][0], header), *body] if any(header) else body, ""
+    yield Lines(((number, row(cells)) for number, cells in chain(body, filled)), "rows", opening)
 
 
 LOOKED_AT = 50
-"""Rows that say how many columns there are."""
+"""Rows that say how many columns there are, and which of them names these."""
 LONGEST_HEADER = 1_500
 """Characters; a longer one is not repeated."""
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import python_calamine as calamine
 
 from conversations.files.archives import DAMAGED, ENCRYPTED, open_archive
-from conversations.files.blocks import Block, Cells, Place, Text, Title, table
+from conversations.files.blocks import Block, LeftOut, Place, Text, Title, Why
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
+from conversations.files.readers import ods, xlsx
 from conversations.files.readers.open_document import is_encrypted
+from conversations.files.sheet_table import SheetRow, letters, sheet_table
 
 CELLS = 20_000_000
 """Of the rectangle that a sheet takes, which is held in memory as a whole, empty cells too."""
@@ -20,10 +22,16 @@ Value = int | float | str | bool | datetime.time | datetime.date | datetime.date
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """The sheets. Raises ``FileProblem``."""
-    if extension != "xls":
-        with open_archive(path) as archive:
-            if is_encrypted(archive):
-                raise ENCRYPTED
+    if extension in {"xls", "xlsb"}:
+        yield from _binary(path)
+        return
+    with open_archive(path) as archive:
+        if is_encrypted(archive):
+            raise ENCRYPTED
+        yield from ods.sheets(archive) if "content.xml" in archive.names else xlsx.sheets(archive)
+
+
+def _binary(path: Path) -> Iterator[Block]:
     try:
         workbook = calamine.CalamineWorkbook.from_path(path)
     except calamine.PasswordError as error:
@@ -44,18 +52,25 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
 def _sheet(workbook: calamine.CalamineWorkbook, name: str) -> Iterator[Block]:
     try:
         sheet = workbook.get_sheet_by_name(name)
-    except (calamine.CalamineError, OSError, ValueError) as error:
-        raise DAMAGED from error
+    except (calamine.CalamineError, OSError, ValueError):
+        yield Text("(This sheet is damaged and could not be read.)")
+        yield LeftOut(Why.DAMAGED, "sheet")
+        return
     if sheet.height * sheet.width > CELLS:
         raise FileProblem("too_much_memory", f'{TOO_MUCH_MEMORY} (Sheet "{name}" has too many cells.)')
-    top = sheet.start[0] if sheet.start else 0
-    rows = next(table(_rows(sheet, top)), None)
-    yield rows or Text("(This sheet is empty.)")
+    top, left = sheet.start or (0, 0)
+    is_empty = True
+    for block in sheet_table(_rows(sheet, top, left), column_name=letters):
+        is_empty = False
+        yield block
+    if is_empty:
+        yield Text("(This sheet is empty.)")
 
 
-def _rows(sheet: calamine.CalamineSheet, top: int) -> Iterator[tuple[int, Cells]]:
+def _rows(sheet: calamine.CalamineSheet, top: int, left: int) -> Iterator[SheetRow]:
     for number, values in enumerate(sheet.iter_rows(), top + 1):
-        yield number, [_shown(value) for value in values]
+        shown = ((column, _shown(value)) for column, value in enumerate(values, left))
+        yield SheetRow(number, {column: text for column, text in shown if text})
 
 
 def _shown(value: Value) -> str:
