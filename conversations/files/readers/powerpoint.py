@@ -1,85 +1,221 @@
-"""PowerPoint: each slide with its title, text, tables and notes."""
+"""PowerPoint: each slide with its title, text, tables, charts, notes and comments."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from conversations.files import marks
 from conversations.files.archives import Archive
-from conversations.files.blocks import Block, Heading, Place, Text, Title, table
-from conversations.files.xml_stream import attribute, found, main_member, name, relations, tree
+from conversations.files.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from conversations.files.pictures import PictureFolder
+from conversations.files.problems import FileProblem
+from conversations.files.readers.drawing_text import UNKNOWN, Palette, paragraphs
+from conversations.files.readers.slide_shapes import ON_EACH, Box, Canvas, SeenPicture, Shapes, painted, placeholder
+from conversations.files.runs import WHITE, bounded
+from conversations.files.xml_stream import (
+    attribute,
+    child,
+    children_named,
+    found,
+    main_member,
+    name,
+    relations,
+    tree,
+    whole,
+)
 
-TITLES = {"title", "ctrTitle"}
-NOT_READ = {"sldNum", "dt", "ftr", "hdr", "sldImg"}
-"""What stands on every slide: its number, the day, the picture of the slide above its notes."""
+MOST_PICTURES = 3
+"""Of a slide without text, the largest."""
+EMPTY = "(No text stands on this slide.)"
+COLOURS = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}
+OFF = {"0", "false"}
 
 
-def slides(archive: Archive) -> Iterator[Block]:
+@dataclass(frozen=True)
+class _Ground:
+    """What a layout or a master puts behind each of its slides."""
+
+    palette: Palette = field(default_factory=Palette)
+    background: str | None = None
+    painted: tuple[Box | None, ...] = ()
+    text: str = ""
+
+
+def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     """Raises ``FileProblem``."""
     member = main_member(archive, "ppt/presentation.xml")
+    root = tree(archive, member)
     related = relations(archive, member)
-    places = [
-        related[slide_id][1]
-        for slide in found(tree(archive, member), "p:sldId")
-        if (slide_id := attribute(slide, "r:id")) in related
-    ]
-    yield Title(total=len(places))
-    for number, place in enumerate(places, 1):
-        slide = tree(archive, place)
-        titles = [" ".join(_paragraphs(shape)) for shape in found(slide, "p:sp") if _role(shape) in TITLES]
-        title = " ".join(" ".join(titles).split())
-        hidden = " (hidden)" if slide.get("show") == "0" else ""
-        yield Place(f"slide {number}{hidden}", number, title)
-        blocks: list[Block] = [Heading(2, title)] if title else []
-        blocks += [*_blocks(slide), *_notes(archive, place)]
-        yield from blocks or [Text("(No text stands on this slide.)")]
+    deck = _Deck(archive, pictures, root, related)
+    listed = [attribute(slide, "r:id") for slide in found(root, "p:sldId")]
+    yield Title(_title(archive), total=len(listed))
+    for number, slide_id in enumerate(listed, 1):
+        _, place = related.get(slide_id, ("", ""))
+        yield from deck.slide(number, place)
 
 
-def _blocks(element: Element) -> Iterator[Block]:
-    for inner in element:
-        match name(inner.tag):
-            case "p:sp":
-                if _role(inner) not in TITLES | NOT_READ and (text := "\n".join(_paragraphs(inner))):
-                    yield Text(text)
-            case "p:graphicFrame":
-                yield from _frame(inner)
-            case "p:pic":
-                described = next((attribute(at, "descr") for at in found(inner, "p:cNvPr")), "")
-                if described:
-                    yield Text(f"(picture: {described})")
-            case "mc:Fallback":
-                pass
-            case _:
-                yield from _blocks(inner)
+def _title(archive: Archive) -> str:
+    root = whole(archive, "docProps/core.xml")
+    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
 
 
-def _frame(element: Element) -> Iterator[Block]:
-    rows = [[" ".join(_paragraphs(cell)) for cell in found(row, "a:tc")] for row in found(element, "a:tr")]
-    if rows:
-        yield from table(enumerate(rows, 1))
-    else:
-        described = next((attribute(at, "descr") or attribute(at, "name") for at in found(element, "p:cNvPr")), "")
-        yield Text(f"(chart or drawing, which is not read: {described})")
+class _Deck:
+    def __init__(
+        self, archive: Archive, pictures: PictureFolder, root: Element, related: dict[str, tuple[str, str]]
+    ) -> None:
+        self._archive = archive
+        self._pictures = pictures
+        size = child(root, "p:sldSz")
+        self._width, self._height = (_number(size, side) for side in ("cx", "cy"))
+        self._authors = dict(self._named_authors(related))
+        self._grounds: dict[str, _Ground] = {}
+        self._given: set[str] = set()
+        """What stands on each slide, and was given once."""
 
+    def slide(self, number: int, place: str) -> Iterator[Block]:
+        root = whole(self._archive, place)
+        if root is None:
+            yield Place(f"slide {number}", number)
+            yield Text("(This slide can't be read: it is damaged.)")
+            yield LeftOut(Why.DAMAGED, "slide")
+            return
+        related = relations(self._archive, place)
+        ground = self._ground_of(related)
+        palette = ground.palette
+        own = _background(root, palette)
+        canvas = Canvas(palette, own or ground.background or WHITE, self._width, self._height, [*ground.painted])
+        shapes = Shapes(self._archive, related, canvas)
+        blocks = bounded(shapes.blocks(child(root, "p:cSld", "p:spTree")), "drawing")
+        title = " ".join(" ".join(shapes.titles).split())
+        is_hidden = attribute(root, "show") in OFF
+        yield Place(f"slide {number}{' (hidden)' if is_hidden else ''}", number, title)
+        if title:
+            yield Heading(2, title)
+        yield from blocks
+        on_each = [*shapes.on_each, ground.text if attribute(root, "showMasterSp") not in OFF else ""]
+        further = [*self._on_each(on_each), *self._notes(related), *self._comments(related)]
+        yield from further
+        given = self._pictures_of(number, shapes.pictures) if not title and _has_no_words([*blocks, *further]) else []
+        yield from given
+        if not (title or blocks or further or given):
+            yield Text(EMPTY)
+        if not_read := len(shapes.pictures) - len(given):
+            yield LeftOut(Why.NOT_READ, "picture", not_read)
 
-def _paragraphs(element: Element) -> Iterator[str]:
-    for paragraph in found(element, "a:p"):
-        depth = next((attribute(at, "lvl") for at in paragraph if name(at.tag) == "a:pPr"), "")
-        words = (
-            "\n" if name(inner.tag) == "a:br" else inner.text or ""
-            for inner in paragraph.iter()
-            if name(inner.tag) in {"a:t", "a:br"}
-        )
-        if text := "".join(words).strip():
-            yield f"{'  ' * int(depth)}- {text}" if depth in set("123456789") else text
+    def _pictures_of(self, number: int, shown: list[SeenPicture]) -> list[Picture]:
+        """Of a slide that says something by its pictures alone, these."""
+        given: list[Picture] = []
+        for picture in sorted(shown, key=lambda picture: -picture.size)[:MOST_PICTURES]:
+            try:
+                stem = f"slide-{number}-{len(given) + 1}"
+                given.append(self._pictures.save_member(self._archive, picture.place, stem))
+            except FileProblem:
+                continue
+        return given
 
+    def _on_each(self, texts: list[str]) -> Iterator[Block]:
+        for text in texts:
+            if text and text not in self._given:
+                self._given.add(text)
+                yield Text(f"(On each slide: {text})")
 
-def _role(shape: Element) -> str:
-    return next((attribute(at, "type") for at in found(shape, "p:ph")), "")
-
-
-def _notes(archive: Archive, slide: str) -> Iterator[Block]:
-    for kind, place in relations(archive, slide).values():
-        if kind == "notesSlide" and place in archive.names:
-            shapes = found(tree(archive, place), "p:sp")
-            text = "\n".join(line for shape in shapes if _role(shape) not in NOT_READ for line in _paragraphs(shape))
-            if text:
+    def _notes(self, related: dict[str, tuple[str, str]]) -> Iterator[Block]:
+        for kind, place in related.values():
+            if kind != "notesSlide" or place not in self._archive.names:
+                continue
+            root = whole(self._archive, place)
+            if root is None:
+                yield LeftOut(Why.DAMAGED, "page of notes")
+                continue
+            shapes = [shape for shape in found(root, "p:sp") if placeholder(shape) not in ON_EACH]
+            texts = [text for shape in shapes for text in paragraphs(child(shape, "p:txBody"), Palette(), WHITE)]
+            if text := "\n".join(text for text in texts if isinstance(text, str)):
                 yield Text(f"Notes: {text}")
+            yield from (block for block in texts if isinstance(block, LeftOut))
+
+    def _comments(self, related: dict[str, tuple[str, str]]) -> Iterator[Block]:
+        for kind, place in related.values():
+            root = whole(self._archive, place) if kind == "comments" else None
+            for comment in root.iter() if root is not None else ():
+                match name(comment.tag):
+                    case "p:cm":
+                        text = " ".join(at.text or "" for at in children_named(comment, "p:text"))
+                    case "p188:cm" | "p188:reply":
+                        body = child(comment, "p188:txBody")
+                        text = " ".join(at for at in paragraphs(body, Palette(), UNKNOWN) if isinstance(at, str))
+                    case _:
+                        continue
+                if text := " ".join(text.split()):
+                    yield Text(marks.comment(text, self._authors.get(attribute(comment, "authorId"), "")))
+
+    def _named_authors(self, related: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        for kind, place in related.values():
+            root = whole(self._archive, place) if kind in {"commentAuthors", "authors"} else None
+            for author in root if root is not None else ():
+                yield attribute(author, "id"), " ".join(attribute(author, "name").split())
+
+    def _ground_of(self, related: dict[str, tuple[str, str]]) -> _Ground:
+        """Of the layout of a slide, over that of its master."""
+        layout = next((place for kind, place in related.values() if kind == "slideLayout"), "")
+        if layout not in self._grounds:
+            self._grounds[layout] = self._read_ground(layout)
+        return self._grounds[layout]
+
+    def _read_ground(self, layout: str) -> _Ground:
+        root, related = whole(self._archive, layout), relations(self._archive, layout)
+        place = next((place for kind, place in related.values() if kind == "slideMaster"), "")
+        master, below = whole(self._archive, place), relations(self._archive, place)
+        theme = next((target for kind, target in below.values() if kind == "theme"), "")
+        palette = _palette(master, whole(self._archive, theme))
+        backgrounds = [_background(each, palette) for each in (root, master)]
+        is_over = root is None or attribute(root, "showMasterSp") not in OFF
+        shown = [each for each in (root, master if is_over else None) if each is not None]
+        trees = [tree for each in shown if (tree := child(each, "p:cSld", "p:spTree")) is not None]
+        texts = [text for tree in trees for text in _fixed_texts(tree, palette)]
+        boxes = [box for tree in trees for box in painted(tree, palette)]
+        background = next((colour for colour in backgrounds if colour), None)
+        return _Ground(palette, background, tuple(boxes), "; ".join(dict.fromkeys(texts)))
+
+
+def _has_no_words(blocks: list[Block]) -> bool:
+    texts = [block.markdown for block in blocks if isinstance(block, Text)]
+    return len(texts) == sum(not isinstance(block, LeftOut) for block in blocks) and all(
+        text.startswith(("(picture", "(On each slide")) for text in texts
+    )
+
+
+def _fixed_texts(tree: Element, palette: Palette) -> Iterator[str]:
+    """What a layout says on all its slides; in its placeholders stands what is to be filled in."""
+    for shape in children_named(tree, "p:sp"):
+        about = next(found(shape, "p:cNvPr"), None)
+        is_hidden = about is not None and attribute(about, "hidden") in {"1", "true"}
+        if next(found(shape, "p:ph"), None) is None and not is_hidden:
+            texts = paragraphs(child(shape, "p:txBody"), palette, UNKNOWN)
+            yield from (" ".join(text.split()) for text in texts if isinstance(text, str))
+
+
+def _palette(master: Element | None, theme: Element | None) -> Palette:
+    scheme = child(theme, "a:themeElements", "a:clrScheme")
+    plain = Palette()
+    colours = (
+        {name(colour.tag).removeprefix("a:"): plain.colour(colour) for colour in scheme} if scheme is not None else {}
+    )
+    mapped = child(master, "p:clrMap")
+    names = {alias: attribute(mapped, alias) if mapped is not None else usual for alias, usual in COLOURS.items()}
+    return Palette({**colours, **{alias: colours[own] for alias, own in names.items() if own in colours}})
+
+
+def _background(root: Element | None, palette: Palette) -> str | None:
+    """Of a slide, a layout or a master; ``None`` where it has none of its own."""
+    background = child(root, "p:cSld", "p:bg")
+    if background is None:
+        return None
+    referred = child(background, "p:bgRef")
+    if referred is not None:
+        return palette.colour(referred) if attribute(referred, "idx") == "1001" else UNKNOWN
+    return palette.background(child(background, "p:bgPr")) or UNKNOWN
+
+
+def _number(element: Element | None, wanted: str) -> float:
+    text = attribute(element, wanted) if element is not None else ""
+    return float(text) if text.isdecimal() and len(text) < 15 else 0

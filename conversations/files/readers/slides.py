@@ -1,6 +1,7 @@
 """Slides of PowerPoint and OpenDocument, one by one, with their notes."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from conversations.files.blocks import Block
@@ -10,4 +11,4 @@ from conversations.files.readers import open_document, powerpoint
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """The slides. Raises ``FileProblem``."""
-    return open_document.read_either(path, powerpoint.slides, open_document.slides)
+    return open_document.read_either(path, partial(powerpoint.slides, pictures=pictures), open_document.slides)
