@@ -239,7 +239,10 @@ def build_context(
         filtering=assistant.filters_artifacts,
         is_past=recorded is not None,
         already_sent={tier.name: tier.items for tier in parts.tiers},
-        lines_sent=[line for tier in parts.tiers for line in tier.text.splitlines()],
+        lines_sent=[
+            *(line for tier in parts.tiers for line in tier.text.splitlines()),
+            *(text_of(turn.content) for turn in turns),
+        ],
     )
     beside, additions = search_beside(
         known,

@@ -75,8 +75,8 @@ RULES: dict[Reason, str] = {
     ),
     Reason.LIMIT: "At most five open topics are given, those of the last seven days first.",  # C6
     Reason.REPEATED: (  # F11
-        "What was said several times is recalled once, as it was said last, with how often; what a section before the turns "
-        "says is not recalled beside it."
+        "What was said several times is recalled once, as it was said last, with how often; what another section of the "
+        "request says is not said again."
     ),
     Reason.REMEMBERED: "What is known of the person stands before the history, the same all session long.",  # C3
     Reason.RECALLED: (  # C3, Q2

@@ -146,7 +146,7 @@ class MessageQuery(SourceQuery):
     is_past: bool = False
     already_sent: Mapping[str, Sequence[SourceItem]] = field(default_factory=dict)
     lines_sent: Sequence[str] = ()
-    """Of the sections that stand before the turns."""
+    """Of the sections that stand before the newest message, the turns among them."""
 
 
 @dataclass(kw_only=True)
@@ -201,6 +201,8 @@ class Source[Candidates: Hashable]:
     cut_order: ClassVar[int] = 0
     """Of what stands all session long the highest is cut first where there is no room. 0 is kept, unless it alone is too
     much beside a message of usual length."""
+    gives_way: ClassVar[int] = 0
+    """Of what stands all session long: what two would say stands in that with the lower number, in the same first."""
     informs_query: ClassVar[bool] = False
     """Whether a model that is asked for the contextualised query is given it."""
     budget_field: ClassVar[str] = ""
@@ -230,6 +232,10 @@ class Source[Candidates: Hashable]:
     ) -> tuple[Candidates | None, Sequence[Problem]]:
         """The candidates in the light of what a service said that was asked before. May read."""
         return candidates, ()
+
+    def unrepeated(self, candidates: Candidates, lines: Sequence[str]) -> Candidates:
+        """The candidates, of which those are marked that lines of the system text say already, or others of them. Pure."""
+        return candidates
 
     def search(self, candidates: Candidates | None, query: MessageQuery, room: int) -> Candidates | None:
         """What bears on the message, for a source that stands beside it. May read."""

@@ -18,7 +18,7 @@ from conversations.providers.quoting import noted
 from conversations.runtime.values import dataclass
 from memory.models import Memory
 from memory.sources.backend_ranking import Ranking
-from memory.sources.rows import included_lines, list_item, parse_text, parse_time
+from memory.sources.rows import included_lines, list_item, parse_text, parse_time, repeated_rows
 from memory.tags import thread_tag
 
 HEADING = """\
@@ -59,6 +59,13 @@ class Facts:
     began_at: datetime
     facts: tuple[KnownFact, ...] = field(default=(), hash=False)  # hashing all of them took longer than comparing
     is_ranked: bool = False
+    repeated: frozenset[str] = frozenset()
+    """Ids of those that stand elsewhere in the request."""
+
+    @property
+    def valid(self) -> list[KnownFact]:
+        facts = [fact for fact in self.facts if fact.text.strip()]
+        return [fact for fact in facts if not fact.valid_until or fact.valid_until > self.began_at]
 
 
 class FactSource(Source[Facts]):
@@ -69,6 +76,7 @@ class FactSource(Source[Facts]):
     budget_field = "memory_tokens"
     kinds = (MEMORY_KIND,)
     informs_query = True
+    gives_way = 3
     # Index ranges that end at their LIMITs. A text of more than 20,000 bytes comes as null.
     statement = """
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(content) <= 20000 THEN content END, valid_until)
@@ -110,13 +118,16 @@ FROM (
         ordered = in_order(prepared.ids, named, facts.facts)
         return replace(facts, facts=ordered, is_ranked=bool(named)) if ordered else None, reading.problems
 
+    def unrepeated(self, candidates: Facts, lines: Sequence[str]) -> Facts:
+        repeated = repeated_rows(((fact.id, fact.text) for fact in candidates.valid), lines)
+        return replace(candidates, repeated=repeated)
+
     def fit(self, candidates: Facts, tokens: int) -> Fitted:
-        facts = [fact for fact in candidates.facts if fact.text.strip()]
-        valid = [fact for fact in facts if not fact.valid_until or fact.valid_until > candidates.began_at]
-        lines = {fact.id: bullet(fact.text) for fact in valid}
+        lines = {fact.id: bullet(fact.text) for fact in candidates.valid if fact.id not in candidates.repeated}
         heading = RANKED_HEADING if candidates.is_ranked else HEADING
         text, fitted = fit_list(heading, lines, tokens, characters=LONGEST)
-        reasons = {fact.id: Reason.OVER_BUDGET if fact.id in lines else Reason.EXPIRED for fact in facts}
+        reasons = {fact.id: Reason.EXPIRED for fact in candidates.facts if fact.text.strip()}
+        reasons |= dict.fromkeys(lines, Reason.OVER_BUDGET) | dict.fromkeys(candidates.repeated, Reason.REPEATED)
         return Fitted(
             text=text, items=[list_item("memory", id, fitted, instead=reason) for id, reason in reasons.items()]
         )

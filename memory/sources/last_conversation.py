@@ -11,7 +11,7 @@ from conversations.models import Assistant
 from conversations.providers.markers import Kind
 from conversations.providers.quoting import unquote
 from memory.models import ThreadSummary
-from memory.sources.rows import Summary, fit_summary, parse_text, parse_time, summary_rule
+from memory.sources.rows import Summary, fit_summary, parse_text, parse_time, summary_rule, summary_unrepeated
 
 HEADING = "## Last Conversation"
 ENDED_ON = re.compile(r"On (\d{4}-\d\d-\d\d):\n\n")
@@ -31,6 +31,7 @@ class LastConversationSource(Source[Summary]):
         ),
     )
     cut_order = 3
+    gives_way = 2
     statement = """
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN text END, ended_at))
 FROM (
@@ -52,6 +53,9 @@ FROM (
             return Summary(id=str(id), text=parse_text(text), ended_on=parse_time(ended_at, reading.zone).date())
 
         return next(iter(reading.parsed(rows, summary)), None)
+
+    def unrepeated(self, candidates: Summary, lines: Sequence[str]) -> Summary:
+        return summary_unrepeated(candidates, lines)
 
     def fit(self, candidates: Summary, tokens: int) -> Fitted:
         ended = f"\n\nOn {candidates.ended_on.isoformat()}:" if candidates.ended_on else ""

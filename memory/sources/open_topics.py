@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,7 @@ from conversations.providers.markers import OPEN_SINCE
 from conversations.providers.quoting import noted
 from conversations.runtime.values import dataclass
 from memory.models import Topic
-from memory.sources.rows import included_lines, list_item, parse_time
+from memory.sources.rows import included_lines, list_item, parse_time, repeated_rows
 
 HEADING = "## Open Threads"
 MOST_TOPICS = 5
@@ -33,6 +33,8 @@ class OpenTopic:
 class OpenTopics:
     began_at: datetime
     topics: tuple[OpenTopic, ...] = field(hash=False)  # hashing all of them took longer than comparing
+    repeated: frozenset[str] = frozenset()
+    """Ids of those that stand elsewhere in the request."""
 
 
 class OpenTopicSource(Source[OpenTopics]):
@@ -62,11 +64,17 @@ FROM (
         )
         return OpenTopics(began_at=reading.session.started_at, topics=topics) if topics else None
 
+    def unrepeated(self, candidates: OpenTopics, lines: Sequence[str]) -> OpenTopics:
+        repeated = repeated_rows(((topic.id, topic.title) for topic in candidates.topics if topic.title.strip()), lines)
+        return replace(candidates, repeated=repeated)
+
     def fit(self, candidates: OpenTopics, tokens: int) -> Fitted:
         topics = [topic for topic in candidates.topics if topic.title.strip()]
-        lines = {topic.id: _line(topic, candidates.began_at) for topic in topics[:MOST_TOPICS]}
+        unrepeated = [topic for topic in topics if topic.id not in candidates.repeated]
+        lines = {topic.id: _line(topic, candidates.began_at) for topic in unrepeated[:MOST_TOPICS]}
         text, fitted = fit_list(HEADING, lines, tokens)
         reasons = {topic.id: Reason.OVER_BUDGET if topic.id in lines else Reason.LIMIT for topic in topics}
+        reasons |= dict.fromkeys(candidates.repeated, Reason.REPEATED)
         return Fitted(
             text=text, items=[list_item("topic", id, fitted, instead=reason) for id, reason in reasons.items()]
         )

@@ -127,7 +127,7 @@ class RecallSource(Source[Recalled]):
         if room < USEFUL or is_social(recall_query.text):
             return None
         facts = query.already_sent.get(FactSource.name)
-        ids = [uuid.UUID(item.id) for item in facts or () if item.included]
+        ids = [uuid.UUID(item.id) for item in facts or () if item.included or item.reason is Reason.REPEATED]
         start_over(milliseconds=MILLISECONDS)
         try:
             bearing = searched(

@@ -46,10 +46,13 @@ def groups[T](texts: Iterable[tuple[T, Hashable, str]]) -> list[list[T]]:
 
 
 def repeating[T](texts: Iterable[tuple[T, str]], lines: Iterable[str]) -> list[T]:
-    """The things whose texts say much the same as one of the lines."""
-    known: list[tuple[T | None, Hashable, str]] = [(None, None, line) for line in lines]
-    grouped = groups([*known, *((thing, None, text) for thing, text in texts)])
-    return [thing for group in grouped if None in group for thing in group if thing is not None]
+    """The things whose texts say much the same as one of the lines, or as a text before theirs.
+
+    What is too long to be compared whole repeats nothing, nor what has no words.
+    """
+    compared: list[tuple[T | None, str]] = [*((None, line) for line in lines), *texts]
+    grouped = groups((thing, None, text) for thing, text in compared if len(text) <= LONGEST and WORD.search(text))
+    return [thing for group in grouped for thing in group[1:] if thing is not None]
 
 
 def said_again(texts: Iterable[str]) -> set[int]:

@@ -1,7 +1,7 @@
 """What the sources of memory share: parts of rows, lines of a tier, the account of a row. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 
@@ -11,7 +11,7 @@ from conversations.context.sources import Fitted, InvalidRow, SourceItem
 from conversations.models import Assistant
 from conversations.providers.markers import BULLET
 from conversations.runtime.values import dataclass
-from memory.sources.repeats import said_again
+from memory.sources.repeats import repeating, said_again
 
 MARKS = re.compile(r"(?:- )?(?:(?:User|Assistant): )?")
 
@@ -24,15 +24,37 @@ class Summary:
     text: str
     moments: tuple[str, ...] = ()
     ended_on: date | None = None
+    is_repeated: bool = False
+    """Whether all that it says stands elsewhere in the request."""
 
 
 def without_repeats(summary: Summary) -> Summary:
     """The summary without the lines and moments that it says again later in much the same words."""
     body = summary.text.splitlines()
-    repeated = said_again(map(spoken, [*body, *summary.moments]))
-    text = "\n".join(line for n, line in enumerate(body) if n not in repeated)
-    moments = tuple(line for n, line in enumerate(summary.moments, len(body)) if n not in repeated)
-    return replace(summary, text=text, moments=moments) if repeated else summary
+    return _without(summary, said_again(map(spoken, [*body, *summary.moments])))
+
+
+def summary_unrepeated(summary: Summary, lines: Iterable[str]) -> Summary:
+    """The summary without the lines and moments that say much the same as one of the lines."""
+    said = [*summary.text.splitlines(), *summary.moments]
+    shorter = _without(summary, {*repeating(enumerate(map(spoken, said)), map(spoken, lines))})
+    is_repeated = shorter is not summary and not any(line.strip() for line in (shorter.text, *shorter.moments))
+    return replace(shorter, is_repeated=is_repeated)
+
+
+def _without(summary: Summary, places: Container[int]) -> Summary:
+    """Without the lines and moments at these places, counted through both."""
+    body = summary.text.splitlines()
+    text = [line for n, line in enumerate(body) if n not in places]
+    moments = tuple(line for n, line in enumerate(summary.moments, len(body)) if n not in places)
+    if (len(text), len(moments)) == (len(body), len(summary.moments)):
+        return summary
+    return replace(summary, text="\n".join(text), moments=moments)
+
+
+def repeated_rows(rows: Iterable[tuple[str, str]], lines: Iterable[str]) -> frozenset[str]:
+    """The ids of the rows that say much the same as one of the lines, or as a row before them."""
+    return frozenset(repeating(rows, map(spoken, lines)))
 
 
 def spoken(line: str) -> str:
@@ -65,6 +87,8 @@ def summary_fitted(summary: Summary, text: str, reason: Reason) -> Fitted:
 
 def fit_summary(summary: Summary, heading: str, body: str, tokens: int) -> Fitted:
     """The summary whole or a piece of it; nothing where it says nothing."""
+    if summary.is_repeated:
+        return summary_fitted(summary, "", Reason.REPEATED)
     if not body:
         return Fitted()
     text = piece(heading, body, tokens)

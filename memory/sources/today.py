@@ -21,7 +21,15 @@ from conversations.models import Assistant
 from conversations.providers.markers import BULLET, Kind
 from conversations.providers.quoting import noted, unquote
 from memory.models import DailySummary
-from memory.sources.rows import Summary, fit_summary, parse_text, summary_fitted, summary_rule, without_repeats
+from memory.sources.rows import (
+    Summary,
+    fit_summary,
+    parse_text,
+    summary_fitted,
+    summary_rule,
+    summary_unrepeated,
+    without_repeats,
+)
 
 HEADING = "## Today"
 DROPPED = "- […]"
@@ -36,6 +44,7 @@ class TodaySource(Source[Summary]):
     budget_field = "today_tokens"
     kinds = (ItemKind(code="summary", what="summary of the day", model=DailySummary, text="text"),)
     cut_order = 1
+    gives_way = 1
     # Which day it is for the person is told by their time zone; UTC's date is at most a day from anyone's.
     statement = """
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN text END, day,
@@ -48,6 +57,9 @@ FROM memory_dailysummary WHERE user_id = %(user)s AND day BETWEEN %(day)s::date 
     def read(self, rows: Sequence[Row], reading: Reading) -> Summary | None:
         day = reading.session.started_at.astimezone(reading.zone).date().isoformat()
         return next(iter(reading.parsed([row for row in rows if row[2] == day], _summary)), None)
+
+    def unrepeated(self, candidates: Summary, lines: Sequence[str]) -> Summary:
+        return summary_unrepeated(candidates, lines)
 
     def fit(self, candidates: Summary, tokens: int) -> Fitted:
         """The summary and its key moments; if they are too long, the newest moments that fit; and if none does, a piece."""

@@ -52,7 +52,7 @@ def tiers_of(words: int) -> list[Tier]:
         began_at=NOON,
         today=Summary(id="1", text=said),
         topics=[OpenTopic(id=str(n), title=f"{n} {said[:150]}", opened_at=NOON - timedelta(days=n)) for n in range(6)],
-        last_conversation=Summary(id="2", text=said, ended_on=NOON.date()),
+        last_conversation=Summary(id="2", text="more " + said, ended_on=NOON.date()),
     )
     return build_tiers(standing, COMPANION)
 

@@ -92,7 +92,8 @@ async def test_every_tier_says_the_right_thing_at_each_moment_of_a_week(user: Us
     assert morning.tells()
     await ada.says(on(2, 8, 5), "And my sister Anna lives in Porto, so I will visit her too.", morning.thread)
     evening = await ada.says(on(2, 19), "Which wine goes with grilled sardines?")
-    assert evening.tells(memory="Anna lives in Porto", today="Lisbon", open_threads="book the flight")
+    assert evening.tells(memory="Anna lives in Porto", today="I will visit her too", open_threads="book the flight")
+    assert "trip to Lisbon" in evening.sections["open_threads"] and "Lisbon" not in evening.sections["today"]
 
     # Tuesday morning: a new day says nothing of today, and a night is not long enough to be told what was said last.
     tuesday = await ada.says(on(3, 9), "I need to renew my passport before the summer.")
