@@ -1,80 +1,89 @@
-"""HTML as blocks: what a reader would see. Scripts, styles and what is hidden are left out; links are their text."""
+"""HTML as blocks: what a reader would see. Scripts and styles are left out, and what is hidden, which is put down; links
+are their text."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from conversations.files.blocks import Block, Heading, Text, table
+from conversations.files import marks
+from conversations.files.blocks import Block, Heading, LeftOut, Text, Why
+from conversations.files.data_uris import DataUris, EmbeddedPictures
+from conversations.files.html_attributes import ByName, whole_number
+from conversations.files.html_elements import BLOCKS, VOID, OpenElement, OpenElements
+from conversations.files.html_forms import Choices, amount, choices, field_text, unseen_value
+from conversations.files.html_lists import HtmlList
+from conversations.files.html_styles import Look, StyleSheet, look_of
+from conversations.files.html_tables import TABLE_PARTS, OpenTables
 from conversations.files.html_tokens import Attributes, HtmlTokens
 
-UNSEEN = {
-    "script",
-    "style",
-    "template",
-    "noscript",
-    "title",
-    "svg",
-    "math",
-    "iframe",
-    "object",
-    "audio",
-    "video",
-    "canvas",
-}
-HIDEABLE = {
-    *(
-        "div",
-        "span",
-        "section",
-        "article",
-        "aside",
-        "table",
-        "ul",
-        "ol",
-        "form",
-        "header",
-        "footer",
-        "nav",
-        "a",
-        "b",
-        "p",
-    ),
-}
-HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-HEADINGS = {f"h{level}": level for level in range(1, 7)}
-BREAKS = {
-    *("p", "div", "section", "article", "aside", "header", "footer", "main", "nav", "address", "blockquote", "figure"),
-    *("figcaption", "form", "fieldset", "ul", "ol", "dl", "dt", "dd", "li", "body", "html", "hr", "details", "summary"),
-    *("center", "caption", "legend", "option", "title", "head"),
-}
+FILMS = {"video": "video", "audio": "recording", "canvas": "drawing", "iframe": "frame", "embed": "embedded file"}
+"""They are named; what stands within them is for browsers that can't show them."""
+SCRIPTS = {"sup": marks.raised, "sub": marks.lowered, "super": marks.raised}
+STRUCK = frozenset({"s", "del", "strike"})
+APART = frozenset({
+    "button", "label", "select", "textarea", "input", "img", "svg", "object", "progress", "meter", "output",
+}) | frozenset(FILMS)  # fmt: skip
+"""They stand in a line, and not at the end of a word."""
+LISTS = frozenset({"ul", "ol", "menu", "dir"})
+CLOSED = TABLE_PARTS | LISTS | APART | {"q", "rt", "title"}
+"""At whose end something is to be done."""
+OWN_LINES = frozenset({"block", "flex", "grid", "list-item", "table", "table-row"})
+IN_A_LINE = ("inline-", "table-cell")
+"""How styles lay out what stands in a line, and not at the end of a word."""
+NO_ATTRIBUTES: ByName = {}
+BEGUN = {"q": "“", "rt": "(", "title": " (picture: ", "text": " ", "tspan": " "}
+"""What they begin with; a title is that of a drawing."""
+ENDED = {"q": "”", "rt": ")", "title": ")"}
 DEEPEST_LIST = 9
+DEEPEST_FRAME = 3
 LONGEST_TITLE = 1_000
+LONGEST_COMMENT = 200
+LONGEST_STYLE = 2**20
+"""Characters."""
+GONE = Look(is_gone=True)
+SMALLEST_SIDE = 16
+"""Of a picture without a description, in pixels; smaller ones make space."""
 
 
-@dataclass
-class _Table:
-    """``is_layout``: it holds other tables, so its cells are paragraphs."""
+@dataclass(slots=True)
+class _Mark:
+    """Words from ``start`` on are written with the mark of this element."""
 
-    rows: list[list[str]] = field(default_factory=list)
-    is_layout: bool = False
+    element: OpenElement
+    kind: str
+    start: int
 
 
 class HtmlBlocks(HtmlTokens):
     """Fed piece by piece; ``take()`` gives the blocks that are ready. ``title`` is that of the page."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, *, sheet: StyleSheet | None = None, pictures: EmbeddedPictures | None = None, depth: int = 0
+    ) -> None:
+        """``sheet`` are the styles of the page, where they are known beforehand (see ``html_page``); else each holds from where
+        it stands. Without ``pictures`` those within the page are named only. ``depth``: in how many frames it stands."""
         super().__init__()
         self.title = ""
+        self._uris = DataUris(pictures.keep if pictures else None)
+        self._pictures = pictures
+        self._depth = depth
+        self._sheet = sheet or StyleSheet()
+        self._reads_styles = sheet is None
+        self._style: list[str] = []
+        self._open = OpenElements()
         self._ready: list[Block] = []
         self._words: list[str] = []
-        self._heading = 0
-        self._lists: list[str] = []
-        self._is_item = False
-        self._is_preformatted = False
-        self._tables: list[_Table] = []
-        self._cell: list[str] | None = None
-        self._unseen = ""
-        self._unseen_depth = 0
+        self._marks: list[_Mark] = []
+        self._beside: list[Block] = []
+        """Comes after the words that are held."""
+        self._lists: list[HtmlList] = []
+        self._item = ""
+        """What the item begins with, until its words come."""
+        self._tables = OpenTables()
+        self._choices: Choices | None = None
+        self._comment = ""
+
+    def feed(self, data: str) -> None:
+        super().feed(self._uris.feed(data))
 
     def take(self) -> Iterator[Block]:
         """And lets go of them."""
@@ -82,123 +91,267 @@ class HtmlBlocks(HtmlTokens):
         yield from ready
 
     def close(self) -> None:
+        super().feed(self._uris.close())
         super().close()
+        self._close_from(0)
+        self.handle_skipped_end("-->")
         self._flush()
-        while self._tables:
-            self._end_table()
+
+    # What the tokens say
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        if self._unseen == "p" and tag in BREAKS:
-            self._unseen = ""  # a paragraph ends where the next block begins
-        if self._unseen:
-            self._unseen_depth += tag == self._unseen
-        elif tag in UNSEEN or (tag in HIDEABLE and _is_hidden(attrs)):
-            self._unseen, self._unseen_depth = tag, 1
-        else:
-            self._start(tag, dict(attrs))
+        self._start_tag(tag, attrs, is_closed=tag in VOID)
 
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
-        if not self._unseen and tag not in UNSEEN:
-            self._start(tag, dict(attrs))
+        self._start_tag(tag, attrs, is_closed=True)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._unseen:
-            self._unseen_depth -= tag == self._unseen
-            if not self._unseen_depth:
-                self._unseen = ""
-        elif tag in {"td", "th", "tr"}:
-            self._end_cell()
-        elif tag == "table":
+        place = self._open.closed_by_end(tag)
+        if place < len(self._open.stack):
+            self._close_from(place)
+            return
+        place = self._open.across_blocks(tag)
+        if place < len(self._open.stack):
+            self._end_element(self._open.stack[place])
+            self._open.remove(place)
+        elif tag == "br":
+            self._words.append("\r")
+        elif tag in BLOCKS and self._open.last.look.is_seen:
             self._flush()
-            self._end_table()
-        elif tag in HEADINGS or tag in BREAKS or tag == "pre":
-            self._flush()
-            self._is_preformatted = self._is_preformatted and tag != "pre"
-            if tag in {"ul", "ol"} and self._lists:
-                self._lists.pop()
 
     def handle_data(self, data: str) -> None:
-        if self._unseen == "title":
+        innermost = self._open.last
+        look = innermost.look
+        if innermost.tag == "title" and not self._open.has("svg"):
             self.title = f"{self.title}{data}"[:LONGEST_TITLE]
-        elif not self._unseen:
-            self._words.append(data)
+        elif not look.is_seen:
+            innermost.has_lost = innermost.has_lost or bool(data.strip())
+        elif not innermost.is_drawn:
+            return
+        elif self._choices is not None:
+            if innermost.tag == "option" and self._choices.words:
+                self._choices.words[-1].append(data)
+        else:
+            data = self._uris.named(data).replace("\u00ad", "")
+            is_kept = not innermost.is_preformatted and (look.keeps_lines or innermost.tag == "textarea")
+            self._words.append(data.replace("\n", "\r") if is_kept else data)
 
-    def _start(self, tag: str, attributes: dict[str, str | None]) -> None:
-        if tag == "br":
-            self._words.append("\n" if self._is_preformatted else "\r")
-        elif tag == "img":
-            alternative = attributes.get("alt")
-            self._words.append(f" (picture: {alternative}) " if alternative else "")
-        elif tag == "table":
-            self._start_table()
-        elif tag == "tr" and self._tables:
-            self._end_cell()
-            self._tables[-1].rows.append([])
-        elif tag in {"td", "th"} and self._tables:
-            self._end_cell()
-            self._cell = None if self._tables[-1].is_layout else []
-        elif tag in HEADINGS or tag in BREAKS or tag == "pre":
+    def handle_skipped(self, end: str, data: str) -> None:
+        if end == "</style":
+            self._style.append(data)
+        elif end == "-->" and len(self._comment) < LONGEST_COMMENT:
+            self._comment += data.strip("- \t\r\n")[:LONGEST_COMMENT]
+
+    def handle_skipped_end(self, end: str) -> None:
+        if end == "-->" and self._comment:
+            self._comment = ""
+            self._beside.append(LeftOut(Why.HIDDEN, "comment"))
+
+    # Elements
+
+    def _start_tag(self, tag: str, attrs: Attributes, *, is_closed: bool) -> None:
+        place = self._open.closed_by_start(tag)
+        if place < len(self._open.stack):
+            self._close_from(place)
+        if self._open.is_full and tag not in VOID:
             self._flush()
-            self._heading = HEADINGS.get(tag, 0)
-            self._is_preformatted = self._is_preformatted or tag == "pre"
-            self._is_item = tag == "li" or (self._is_item and tag not in HEADINGS and bool(self._lists))
-            if tag in {"ul", "ol"}:
-                self._lists.append(tag)
+            return
+        attributes = dict(reversed(attrs)) if attrs else NO_ATTRIBUTES  # of two of one name, the first holds
+        parent = self._open.last.look
+        look = parent if parent.is_gone else look_of(tag, attributes, parent, self._sheet)
+        element = OpenElement(tag, look)
+        if not look.is_gone:
+            self._start_element(element, attributes, parent)
+        if tag == "link" and "stylesheet" in (attributes.get("rel") or "").lower():
+            self._sheet.is_partial |= self._reads_styles
+        if tag in VOID:
+            self._settle(element, self._open.last)
+            return
+        self._open.push(element)
+        if is_closed:
+            self._close_from(len(self._open.stack) - 1)
+
+    def _start_element(self, element: OpenElement, attributes: ByName, parent: Look) -> None:
+        tag, display = element.tag, element.look.display
+        if tag in APART or parent.display.endswith(("flex", "grid")) or display.startswith(IN_A_LINE):
+            self._words.append(" ")
+        if tag in BLOCKS or display in OWN_LINES:
+            self._flush()
+        if tag in TABLE_PARTS:
+            self._ready += self._tables.start(tag, attributes)
+        elif tag in LISTS:
+            self._lists.append(HtmlList(tag, attributes))
+        elif tag == "li":
+            self._item = self._lists[-1].mark(attributes) if self._lists else "- "
+        elif tag == "select":
+            self._choices = choices(attributes)
+        elif tag == "option" and self._choices is not None:
+            self._choices.start(attributes)
+        elif tag in FILMS:
+            self._frame_or_film(element, attributes)
+        elif tag in {"progress", "meter"}:
+            self._words.append(amount(attributes))
+            element.look = GONE
+        else:
+            self._start_words(element, attributes)
+
+    def _start_words(self, element: OpenElement, attributes: ByName) -> None:
+        tag, look = element.tag, element.look
+        if tag == "br":
+            self._words.append("\n" if self._open.last.is_preformatted else "\r")
+        elif tag == "img" or (tag == "image" and self._open.has("svg")):
+            self._picture(element, attributes)
+        elif tag == "input":
+            hidden = unseen_value(attributes)
+            self._beside += [hidden] if hidden else []
+            self._words.append(f"{field_text(attributes)} " if look.is_seen else "")
+        elif tag == "rp":
+            element.look = GONE
+        elif look.is_seen and (tag != "title" or self._open.has("svg")):
+            self._words.append(BEGUN.get(tag, ""))
+        if tag in {"sup", "sub"} or look.script:
+            self._marks.append(_Mark(element, look.script or tag, len(self._words)))
+        if tag in STRUCK or look.is_struck:
+            self._marks.append(_Mark(element, "s", len(self._words)))
+
+    def _close_from(self, place: int) -> None:
+        while len(self._open.stack) > place:
+            self._end_element(self._open.stack[-1])
+            self._open.remove()
+
+    def _end_element(self, element: OpenElement) -> None:
+        """While it still is open."""
+        tag, look = element.tag, element.look
+        if not look.is_gone:
+            if tag in BLOCKS or look.display in OWN_LINES:
+                self._flush()
+            if tag in CLOSED:
+                self._end_special(element)
+            elif look.display.startswith(IN_A_LINE):
+                self._words.append(" ")
+            if self._marks:
+                self._end_marks(element)
+        if tag == "style":
+            self._end_style()
+        if element.has_lost:
+            self._settle(element, self._open.parent(element))
+
+    def _end_special(self, element: OpenElement) -> None:
+        tag = element.tag
+        if tag in TABLE_PARTS:
+            self._ready += self._tables.end(tag)
+        elif tag in LISTS and self._lists:
+            self._lists.pop()
+        elif tag == "select" and self._choices is not None:
+            self._words.append(f" {self._choices.text()} ")
+            self._choices = None
+        elif element.look.is_seen and (tag != "title" or self._open.has("svg")):
+            self._words.append(ENDED.get(tag, " "))
+
+    def _settle(self, element: OpenElement, parent: OpenElement) -> None:
+        """What is not seen is put down once, for the outermost of the elements that hide it."""
+        if not element.has_lost:
+            return
+        if parent.look.is_seen:
+            self._beside.append(LeftOut(Why.HIDDEN, "hidden part"))
+        else:
+            parent.has_lost = True
+
+    # Words
+
+    def _end_marks(self, element: OpenElement) -> None:
+        for mark in [mark for mark in reversed(self._marks) if mark.element is element]:
+            self._write_mark(mark)
+            self._marks.remove(mark)
+
+    def _write_mark(self, mark: _Mark) -> None:
+        inner = "".join(self._words[mark.start :])
+        del self._words[mark.start :]
+        is_reference = inner.strip().startswith("[") and inner.strip().endswith("]")
+        write = marks.struck if mark.kind == "s" else SCRIPTS[mark.kind]
+        self._words.append(inner if is_reference and mark.kind != "s" else write(inner))
 
     def _flush(self) -> None:
         """What was said so far is a block, or a line of the cell that it stands in."""
+        if not self._words and not self._beside:
+            return
+        for mark in reversed(self._marks):
+            self._write_mark(mark)
+            mark.start = 0
         text = "".join(self._words)
         self._words = []
-        if self._is_preformatted:
-            text = text.strip("\n")
-        else:
+        if self._open.last.is_preformatted:
+            text = text.strip("\n").replace("\r", "\n")
+            text = text if text.strip() else ""
+        elif "\r" in text:
             text = "\n".join(line for part in text.split("\r") if (line := " ".join(part.split())))
-        heading, self._heading = self._heading, 0
-        if not text.strip():
-            return
-        if self._cell is not None:
-            self._cell.append(text)
-        elif heading:
-            self._ready.append(Heading(heading, " ".join(text.split())))
-        elif self._is_preformatted:
+        else:
+            text = " ".join(text.split())
+        beside, self._beside = self._beside, []
+        if text:
+            self._say_block(text)
+        self._ready += beside
+
+    def _say_block(self, text: str) -> None:
+        innermost, item = self._open.last, self._item
+        self._item = ""
+        if self._tables.is_in_cell:
+            self._tables.add(f"• {text}" if item == "- " else f"{item}{text}")
+        elif innermost.level:
+            self._ready.append(Heading(innermost.level, " ".join(text.split())))
+        elif innermost.is_preformatted:
             self._ready.append(Text(f"```\n{text}\n```"))
-        elif self._is_item:
-            depth = min(len(self._lists), DEEPEST_LIST)
-            self._ready.append(Text(f"{'  ' * (depth - 1)}- {text}", is_item=True))
-            self._is_item = False
+        elif item:
+            indent = "  " * (min(len(self._lists), DEEPEST_LIST) - 1)
+            self._ready.append(Text(f"{indent}{item}{text}", is_item=True))
         else:
             self._ready.append(Text(text))
 
-    def _start_table(self) -> None:
-        self._flush()
-        if self._tables:
-            self._as_paragraphs(self._tables[-1])
-        self._tables.append(_Table())
+    # Pictures, films, frames, comments, styles
 
-    def _end_cell(self) -> None:
-        self._flush()
-        if self._cell is not None and self._tables:
-            rows = self._tables[-1].rows
-            if not rows:
-                rows.append([])
-            rows[-1].append(" ".join(self._cell))
-        self._cell = None
-
-    def _end_table(self) -> None:
-        self._end_cell()
-        if not self._tables:
+    def _picture(self, element: OpenElement, attributes: ByName) -> None:
+        alternative = " ".join((attributes.get("alt") or "").split())
+        embedded = self._uris.of(attributes.get("src") or attributes.get("href") or attributes.get("xlink:href") or "")
+        if not element.look.is_seen:
+            element.has_lost = bool(alternative)
             return
-        ended = self._tables.pop()
-        if max(map(len, ended.rows), default=0) > 1 and not ended.is_layout:
-            self._ready.extend(table(list(enumerate(ended.rows, 1))))
-        else:
-            self._as_paragraphs(ended)
+        if embedded:
+            self._beside += embedded.blocks()
+        is_worth_a_word = bool(embedded.picture or embedded.why) if embedded else not _is_small(attributes)
+        if alternative:
+            self._words.append(f" (picture: {alternative}) ")
+        elif is_worth_a_word and (embedded or "alt" not in attributes):
+            self._words.append(" (picture) ")
 
-    def _as_paragraphs(self, outer: _Table) -> None:
-        texts = [cell for row in outer.rows for cell in row] + (self._cell or [])
-        self._ready.extend(Text(text) for text in texts if text.strip())
-        outer.rows, outer.is_layout, self._cell = [], True, None
+    def _frame_or_film(self, element: OpenElement, attributes: ByName) -> None:
+        """What stands within is shown by old browsers only."""
+        source = attributes.get("srcdoc")
+        if element.look.is_seen and element.tag == "iframe" and source and self._depth < DEEPEST_FRAME:
+            frame = HtmlBlocks(pictures=self._pictures, depth=self._depth + 1)
+            frame.feed(source)
+            frame.close()
+            self._flush()
+            self._take_in(frame.take())
+        elif element.look.is_seen:
+            what = FILMS[element.tag]
+            name = attributes.get("title") or attributes.get("aria-label")
+            self._words.append(f" ({what}: {name}) " if name else f" ({what}) ")
+            self._beside.append(LeftOut(Why.NOT_READ, what))
+        element.look = GONE
+
+    def _take_in(self, blocks: Iterable[Block]) -> None:
+        for block in blocks:
+            if self._tables.is_in_cell and isinstance(block, Text | Heading):
+                self._tables.add(block.markdown if isinstance(block, Text) else block.text)
+            else:
+                self._ready.append(block)
+
+    def _end_style(self) -> None:
+        if self._reads_styles and not self._open.has("svg"):
+            self._sheet.add("".join(self._style)[:LONGEST_STYLE])
+        self._style = []
 
 
-def _is_hidden(attributes: Attributes) -> bool:
-    return any(name == "hidden" or (name == "style" and HIDDEN_STYLE.search(value or "")) for name, value in attributes)
+def _is_small(attributes: ByName) -> bool:
+    sides = (whole_number(attributes.get(name)) for name in ("width", "height"))
+    return any(side is not None and side <= SMALLEST_SIDE for side in sides)

@@ -16,7 +16,12 @@ LONGEST_REFERENCE = 40
 """Of a character, such as ``&amp;``."""
 RAW = {"script", "style"}
 """What stands in these is no HTML."""
+LETTERS_ONLY = {"textarea", "title"}
+"""In these no tags are read, but references of characters are."""
 
+WHOLE_TAG = re.compile(r'<(/?)([a-zA-Z][a-zA-Z0-9:-]*+)((?:\s++[a-zA-Z:-]++="[^"<>&]*+")*+)\s*+>')
+"""As most tags are, for a shorter way."""
+PLAIN_ATTRIBUTE = re.compile(r'\s([a-zA-Z:-]++)="([^"]*+)"')
 TAG_NAME = re.compile(r"</?([a-zA-Z][^\t\n\r\f />]*)")
 SPACE = re.compile(r"[\s/]*")
 ATTRIBUTE_NAME = re.compile(r"[^\s/>][^\s/>=]*")
@@ -26,18 +31,21 @@ LONG_NUMBER = re.compile(r"&#[xX]?[0-9a-fA-F]{9,};?")
 
 
 class HtmlTokens:
-    """Calls ``handle_starttag``, ``handle_startendtag``, ``handle_endtag`` and ``handle_data`` in the order of the page."""
+    """Calls ``handle_starttag``, ``handle_startendtag``, ``handle_endtag``, ``handle_data`` and ``handle_skipped`` in the
+    order of the page."""
 
     def __init__(self) -> None:
         self._rest = ""
         self._skips_to = ""
-        """Nothing before this is of interest."""
+        """There is no tag before this."""
+        self._is_said = False
+        """What stands before it is text."""
 
     def feed(self, data: str) -> None:
         self._rest = self._read(self._rest + data)
 
     def close(self) -> None:
-        if not self._skips_to and not _begins_markup(self._rest):
+        if self._is_said or not (self._skips_to or _begins_markup(self._rest)):
             self._say(self._rest)
         self._rest = ""
 
@@ -52,6 +60,12 @@ class HtmlTokens:
 
     def handle_data(self, data: str) -> None:
         raise NotImplementedError
+
+    def handle_skipped(self, end: str, data: str) -> None:
+        """A piece of what is neither text nor a tag: ``-->`` ends comments, ``</style`` style sheets, and so on."""
+
+    def handle_skipped_end(self, end: str) -> None:
+        """What was skipped ends here."""
 
     def _read(self, text: str) -> str:
         """Returns what is to be read again with what comes next: a beginning of bounded length."""
@@ -74,12 +88,25 @@ class HtmlTokens:
         found = re.compile(re.escape(wanted), re.IGNORECASE).search(text, at)
         if found is None:
             kept = max(len(text) - len(wanted) + 1, at)
+            kept = _before_reference(text, at, kept) if self._is_said else kept
+            self._pass(wanted, text[at:kept])
             return kept if kept > at else -1
-        self._skips_to = ""
+        self._pass(wanted, text[at : found.start()])
+        self._skips_to, self._is_said = "", False
+        self.handle_skipped_end(wanted)
         # The end of a script is a tag of its own.
         return found.start() if wanted.startswith("</") else found.end()
 
+    def _pass(self, end: str, data: str) -> None:
+        if self._is_said:
+            self._say(data)
+        elif data:
+            self.handle_skipped(end, data)
+
     def _markup(self, text: str, at: int) -> int:
+        whole = WHOLE_TAG.match(text, at)
+        if whole and whole.end() - at <= LONGEST_TAG:
+            return self._whole_tag(whole)
         if text.startswith("<!--", at):
             # ``<!-->`` and ``<!--->`` are whole comments.
             self._skips_to = "-->"
@@ -100,6 +127,23 @@ class HtmlTokens:
             return at + 1
         return self._tag(text, at, name)
 
+    def _whole_tag(self, whole: re.Match[str]) -> int:
+        slash, name, written = whole.groups()
+        tag = name.lower()
+        if slash:
+            self.handle_endtag(tag)
+            return whole.end()
+        attributes: Attributes = []
+        if written:
+            attributes = [(name.lower(), value) for name, value in PLAIN_ATTRIBUTE.findall(written)]
+        self.handle_starttag(tag, attributes)
+        self._read_within(tag)
+        return whole.end()
+
+    def _read_within(self, tag: str) -> None:
+        if tag in RAW or tag in LETTERS_ONLY:
+            self._skips_to, self._is_said = f"</{tag}", tag in LETTERS_ONLY
+
     def _tag(self, text: str, at: int, name: re.Match[str]) -> int:
         attributes: Attributes = []
         end = _tag_end(text, name.end(), at + LONGEST_TAG, attributes)
@@ -113,8 +157,8 @@ class HtmlTokens:
         else:
             self.handle_starttag(tag, attributes)
         if is_whole:
-            if tag in RAW and text[at + 1] != "/" and text[end - 1] != "/":
-                self._skips_to = f"</{tag}"
+            if text[at + 1] != "/" and text[end - 1] != "/":
+                self._read_within(tag)
             return end + 1
         self._skips_to = ">"
         return at + LONGEST_TAG
@@ -122,10 +166,7 @@ class HtmlTokens:
     def _text(self, text: str, at: int) -> int:
         end = text.find("<", at)
         if end < 0:
-            end = len(text)
-            reference = text.rfind("&", max(at, end - LONGEST_REFERENCE))
-            if reference >= 0 and ";" not in text[reference:]:
-                end = reference
+            end = _before_reference(text, at, len(text))
             if end == at:
                 return -1
         self._say(text[at:end])
@@ -134,6 +175,12 @@ class HtmlTokens:
     def _say(self, text: str) -> None:
         if text:
             self.handle_data(_unescaped(text))
+
+
+def _before_reference(text: str, at: int, end: int) -> int:
+    """The end of what can be said by now: a reference of a character that may go on is not."""
+    reference = text.rfind("&", max(at, end - LONGEST_REFERENCE), end)
+    return reference if reference >= 0 and ";" not in text[reference:end] else end
 
 
 def _tag_end(text: str, at: int, latest: int, attributes: Attributes) -> int:
@@ -167,6 +214,8 @@ def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 def _unescaped(text: str) -> str:
     """A number of more digits than any character has is none; Python refuses the longest."""
+    if "&" not in text:
+        return text
     return html.unescape(LONG_NUMBER.sub("\ufffd", text))
 
 

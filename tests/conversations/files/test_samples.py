@@ -42,9 +42,9 @@ REPORTS = {
     "report.epub": {
         'section "Section 1"': "# Section 1\n\nWords before any heading.",
         'section "Costs"': (
-            "# Costs\n\nMooring in Zürich costs 12 €1 a day; see the tariff.\n\nRent\n\nWages\n\nNorth quay\n\n"
-            "| Month | Ships | Sum |\n| --- | --- | --- |\n| January | 7 | 84 € |\n| Both \\| together | 168 € |\n\n"
-            "1Without tax, as of spring."
+            "# Costs\n\nMooring in Zürich costs 12 €^1 a day; see the tariff.\n\nRent\n\nWages\n\nNorth quay\n\n"
+            "| Month | Ships | Sum |\n| --- | --- | --- |\n| January | 7 | 84 € |\n| Both \\| together |  | 168 € |\n\n"
+            "^1Without tax, as of spring."
         ),
         'section "Outlook"': "# Outlook\n\nПривет, 你好: next year a new pier opens.\n\nRisks\n\nIce.",
     },
