@@ -174,11 +174,12 @@ def _plain(text: SharedText) -> str:
 
 
 def _threaded(archive: Archive, root: Element) -> Iterator[tuple[tuple[int, int], str, str]]:
+    lists = (safe_tree(archive, member) for member in archive.names if member.startswith("xl/persons/"))
     people = {
         person.get("id", ""): person.get("displayName", "")
-        for member in archive.names
-        if member.startswith("xl/persons/")
-        for person in (safe_tree(archive, member) or ())
+        for people in lists
+        if people is not None
+        for person in people
     }
     for comment in _local(root, "threadedComment"):
         text = " ".join(unescaped(each.text or "") for each in comment if each.tag.rpartition("}")[2] == "text")

@@ -5,8 +5,9 @@ A module has ``FILES``: what makes the bytes of each, by name. The document besi
 ``{"file", "kind", "must_hold", "must_not_hold", "left_out"}``
 
 ``kind`` is what goes wrong with it where it does; of ``must_hold`` every entry stands in the text of the parts, alternatives
-parted by ``|`` within an entry; of ``must_not_hold`` none does. ``left_out``, where it is there, are the entries of the
-account, as ``hidden: hidden paragraph``. ``parts`` and ``pictures``, where they are there, are how many there are.
+parted by ``|`` within an entry, unless it begins with one, as rows of tables do; of ``must_not_hold`` none does.
+``left_out``, where it is there, are the entries of the account, as ``hidden: hidden paragraph``. ``parts`` and ``pictures``,
+where they are there, are how many there are.
 """
 
 import json
