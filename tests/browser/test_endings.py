@@ -160,3 +160,18 @@ def test_who_cannot_be_asked_is_said_beforehand_and_who_was_asked_instead_afterw
     finally:
         list_fallback(browser_database, "")
         ask_of(browser_database, "analyst", "")
+
+
+def test_a_message_that_was_not_answered_says_so_also_when_others_came_after_it(chat: Chat, model: ModelServer) -> None:
+    model.script(error(400), text("Fine."))
+    chat.send("First")
+    note = chat.replies.locator(".turn-note.warning")
+    expect(note).to_have_count(1)
+    why = note.locator("p").inner_text()
+    chat.ask("Second")
+    for _ in range(2):
+        chat.wait_until_ready()
+        expect(chat.turns).to_have_count(4)
+        expect(chat.turns.nth(1).locator(".turn-note.warning p")).to_have_text(why)
+        assert chat.said()[2:] == ["Second", "Fine."]
+        chat.page.reload()

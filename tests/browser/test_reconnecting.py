@@ -18,6 +18,12 @@ from tests.services import free_port
 from tests.waiting import until
 
 AWAY = "The server can't be reached. Keep writing"
+DELETE_HERE = """async () => {
+    const token = document.cookie.match(/csrftoken=([^;]+)/)[1];
+    const thread = location.pathname.split("/")[2];
+    await fetch(`/api/v1/threads/${thread}/`, { method: "DELETE", headers: { "X-CSRFToken": token } });
+}"""
+"""As another window does it."""
 
 
 Serve = Callable[[], AbstractContextManager[ServerProcess]]
@@ -127,3 +133,35 @@ def test_a_reply_that_went_on_while_the_page_was_offline_is_whole_afterwards(cha
     expect(chat.page.get_by_text("You are offline.")).to_be_hidden()
     assert chat.said() == ["Where are you?", "Before the tunnel, in the tunnel, and after it."]
     chat.problems.clear()  # the browser itself reports the connections that it could not make
+
+
+def test_what_was_typed_in_a_conversation_that_is_gone_comes_along_to_a_new_one(chat: Chat) -> None:
+    chat.ask("First")
+    chat.page.evaluate(DELETE_HERE)
+    expect(chat.page.get_by_text("This conversation no longer exists.")).to_be_visible()
+    chat.send("Sent too late")
+    expect(chat.page.locator(".turn.pending")).to_have_count(0)
+    expect(chat.box).to_have_value("Sent too late")
+    chat.page.get_by_role("button", name="Open a new conversation").click()
+    expect(chat.page).to_have_url(f"{chat.url}/")
+    expect(chat.box).to_have_value("Sent too late")
+    expect(chat.threads.get_by_role("link")).to_have_count(0)
+    chat.wait_until_ready()
+    chat.box.press("Enter")
+    expect(chat.replies).to_have_count(1)
+    assert chat.said()[0] == "Sent too late"
+    chat.problems.clear()
+
+
+def test_a_page_without_one_of_its_scripts_says_so(reader: Reader) -> None:
+    with reader() as chat:
+        chat.page.route("**/markdown*.js", lambda route: route.abort())
+        chat.page.reload()
+        expect(chat.page.get_by_role("alert")).to_have_text(
+            "This page was not loaded completely, so that it can't be used. Load it again"
+        )
+        chat.page.unroute_all()
+        chat.page.get_by_role("link", name="Load it again").click()
+        chat.wait_until_ready()
+        expect(chat.page.get_by_role("alert")).to_have_count(0)
+        chat.problems.clear()

@@ -291,7 +291,7 @@ async def test_the_latest_usage_counts(provider: AnthropicProvider, model_server
 
 
 REFUSALS = [
-    (400, "invalid_request", "The model could not take this request. Change your message or start a new thread."),
+    (400, "invalid_request", "The model could not take this request. Change your message or begin a new conversation."),
     (
         401,
         "authentication",
@@ -427,7 +427,7 @@ MID_STREAM = [
             "invalid_request",
             False,
             None,
-            "The model could not take this request. Change your message or start a new thread. It says: “…: no”",
+            "The model could not take this request. Change your message or begin a new conversation. It says: “…: no”",
         ),
     ),
     ([BrokenStream()], ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")),

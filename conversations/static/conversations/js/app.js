@@ -82,7 +82,10 @@ const composer = new Composer(
   { attachments, announcer },
   { onSend: send, onStop: () => open.stop() },
 );
-const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
+const connection = new ConnectionBar(byId("connection"), {
+  onReconnect: () => open.socket.reconnect(),
+  onLeave: leaveWithDraft,
+});
 const welcome = new Welcome(byId("welcome"), page, {
   onExample: (text) => composer.put(text),
   onAssistant: (assistant) => showModel({ ...open?.thread, assistant: open?.thread.assistant ?? assistant }),
@@ -221,6 +224,15 @@ function go(thread, position) {
   }
   show(thread);
   if (!turn) composer.focus();
+}
+
+/** From a conversation that is gone to a new one, with what was typed there. */
+function leaveWithDraft() {
+  const draft = store.read(`draft:${NEW.id}`, "");
+  list.remove(open.thread.id);
+  composer.renamed(NEW.id);
+  go(NEW);
+  composer.put(draft);
 }
 
 /** Of any conversation, listed or not. */

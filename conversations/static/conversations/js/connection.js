@@ -7,16 +7,20 @@ const PATIENCE = 1200;
 
 const FINAL = {
   signed_out: "You have been signed out. What you typed is kept here.",
-  forbidden: "You no longer have access to this conversation.",
-  gone: "This conversation no longer exists.",
+  forbidden: "You no longer have access to this conversation. What you typed is kept here.",
+  gone: "This conversation no longer exists. What you typed is kept here.",
 };
 
 export class ConnectionBar {
   #timer = 0;
 
-  constructor(element, onReconnect) {
+  /**
+   * @param {HTMLElement} element
+   * @param {{onReconnect: () => void, onLeave: () => void}} on `onLeave`: this conversation is none any more
+   */
+  constructor(element, on) {
     this.element = element;
-    this.onReconnect = onReconnect;
+    this.on = on;
   }
 
   /** @param {string} state of the socket */
@@ -27,7 +31,7 @@ export class ConnectionBar {
       this.element.hidden = true;
     } else if (FINAL[state]) {
       clearTimeout(this.#timer);
-      this.#say(FINAL[state], wayOut(state));
+      this.#say(FINAL[state], state === "signed_out" ? signIn() : button("Open a new conversation", this.on.onLeave));
     } else if (!this.#timer) {
       this.#timer = setTimeout(() => this.#sayAway(), PATIENCE);
     }
@@ -37,7 +41,7 @@ export class ConnectionBar {
     const words = navigator.onLine
       ? "The server can't be reached. Keep writing: what you send is kept here and goes out when it is back."
       : "You are offline. Keep writing: what you send is kept here and goes out when you are back.";
-    this.#say(words, h("button", { type: "button", class: "button small", onclick: this.onReconnect }, "Try now"));
+    this.#say(words, button("Try now", this.on.onReconnect));
   }
 
   #say(words, action) {
@@ -46,7 +50,11 @@ export class ConnectionBar {
   }
 }
 
-function wayOut(state) {
-  const href = state === "signed_out" ? `/accounts/login/?next=${encodeURIComponent(location.pathname)}` : "/";
-  return h("a", { class: "button small", href }, state === "signed_out" ? "Sign in again" : "Open a new conversation");
+function button(words, onclick) {
+  return h("button", { type: "button", class: "button small", onclick }, words);
+}
+
+function signIn() {
+  const href = `/accounts/login/?next=${encodeURIComponent(location.pathname)}`;
+  return h("a", { class: "button small", href }, "Sign in again");
 }

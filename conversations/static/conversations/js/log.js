@@ -7,6 +7,18 @@ import { AssistantTurn, UserTurn } from "./turn.js";
 /** Imported turns have no reply. */
 const COMPLETED = { id: null, status: "completed", error: null, request: null };
 
+/** @param {Message[]} messages in order @returns {Message[]} those whose reply ended without a turn and was not made again */
+function unanswered(messages) {
+  return messages.filter(
+    ({ role, reply, status }, place) =>
+      role === "user" &&
+      reply &&
+      !["running", "completed"].includes(reply.status) &&
+      status === "complete" &&
+      messages[place + 1]?.role === "user",
+  );
+}
+
 export class Log {
   /** @type {Map<string, UserTurn | AssistantTurn>} by message id */
   #byMessage = new Map();
@@ -77,6 +89,9 @@ export class Log {
     for (const message of messages.filter(({ id }) => !this.#byMessage.has(id))) {
       if (message.role === "user") this.saved(message);
       else this.settled(message, message.reply ?? COMPLETED);
+    }
+    for (const { id, reply } of unanswered(messages)) {
+      this.#byMessage.get(id).element.after(this.settled(null, reply).element);
     }
     const question = messages.findLast(({ role }) => role === "user");
     const reply = question?.reply;
@@ -204,18 +219,19 @@ export class Log {
   }
 
   #turnsOf(messages) {
+    const failed = new Set(unanswered(messages));
     return messages
       .filter(({ id }) => !this.#byMessage.has(id))
-      .map((message) => {
-        const turn =
-          message.role === "user"
-            ? this.#userTurn(message).saved(message)
-            : this.#assistantTurn(message.reply?.id)
-                .settle(message, message.reply ?? COMPLETED)
-                .setFiles(this.#given.get(message.reply?.id));
+      .flatMap((message) => {
+        const turn = message.role === "user" ? this.#userTurn(message).saved(message) : this.#answer(message.reply, message);
         this.#byMessage.set(message.id, turn);
-        return turn;
+        return failed.has(message) ? [turn, this.#answer(message.reply)] : [turn];
       });
+  }
+
+  /** A reply that has ended, whether it left a turn or not. @param {Message | null} [message] */
+  #answer(reply, message = null) {
+    return this.#assistantTurn(reply?.id).settle(message, reply ?? COMPLETED).setFiles(this.#given.get(reply?.id));
   }
 
   #userTurn(options) {
@@ -230,7 +246,7 @@ export class Log {
       files: this.listeners.files,
       onRetry: this.listeners.onRetry,
       onContinue: this.listeners.onContinue,
-      onRephrase: () => this.listeners.onRephrase(this.#questionOf(turn)),
+      onRephrase: () => this.listeners.onRephrase(this.#questionBefore(turn.element)?.text ?? ""),
       nameOfModel: this.listeners.nameOfModel,
       otherModels: this.listeners.otherModels,
       onBook: this.listeners.onBook,
@@ -246,11 +262,11 @@ export class Log {
     return turn;
   }
 
-  /** @returns {string} what the user said before this answer */
-  #questionOf(turn) {
-    let element = turn.element;
-    while (element && !element.matches(".turn.user")) element = element.previousElementSibling;
-    return this.#byMessage.get(element?.dataset.message)?.message.text ?? "";
+  /** @returns {Message | undefined} what the user said before this answer */
+  #questionBefore(element) {
+    let before = element;
+    while (before && !before.matches(".turn.user")) before = before.previousElementSibling;
+    return this.#byMessage.get(before?.dataset.message)?.message;
   }
 
   /** Before the messages that the server does not have yet. */
@@ -266,12 +282,14 @@ export class Log {
   #dropGone(messages, whole) {
     const stored = new Set(messages.map(({ id }) => id));
     const first = whole ? 0 : (messages[0]?.position ?? Infinity);
+    for (const note of this.element.querySelectorAll(".turn.assistant:not(.live, [data-message])")) {
+      if ((this.#questionBefore(note)?.position ?? first) >= first) note.remove();
+    }
     for (const [id, turn] of this.#byMessage) {
       if (turn.message.position < first || stored.has(id)) continue;
       turn.element.remove();
       this.#byMessage.delete(id);
     }
-    for (const note of this.element.querySelectorAll(".turn.assistant:not(.live, [data-message])")) note.remove();
   }
 
   /** @returns {AssistantTurn[]} the stored answers below that turn, which leave the page */

@@ -66,6 +66,11 @@ export class Sending {
     return entry;
   }
 
+  /** Nothing can be sent here any more. @returns {import("./outbox.js").Entry[]} the messages that were not */
+  takeBack() {
+    return this.outbox.entries.map(({ client_message_id: id }) => id).map((id) => this.refused(id));
+  }
+
   #show(entry) {
     this.log.pending(entry, this.#note(entry.client_message_id));
   }

@@ -10,6 +10,7 @@ const PAGE = 40;
 const FAR = 200;
 const AWAY = 2000; // milliseconds until a message goes again that the database was away for
 const ACCESS_LOST = new Set(["not_authenticated", "thread_not_found", "not_found"]);
+const NEVER_AGAIN = new Set(["gone", "forbidden"]);
 const ENDINGS = new Set(["reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"]);
 
 export class OpenThread {
@@ -20,6 +21,7 @@ export class OpenThread {
   #queue = Promise.resolve();
   #loaded = false;
   #failed = false;
+  #isOver = false; // nothing can be sent here any more
   #thinks = null; // the reply of which it was said
   /** @type {Promise<boolean> | null} whether a change of its model, which what is sent waits for, went well */
   changed = null;
@@ -63,6 +65,12 @@ export class OpenThread {
     if (this.thread.id === "new") this.sending.add(content, files, assistant, model);
     else this.sending.add(content, files);
     this.#pump();
+    this.#giveBack();
+  }
+
+  #giveBack() {
+    if (!this.#isOver) return;
+    for (const { content, files } of this.sending.takeBack().reverse()) this.on.onRefused(content, files);
   }
 
   stop() {
@@ -224,6 +232,8 @@ export class OpenThread {
   #state(state) {
     this.sending.setConnected(state === "open");
     this.on.onState(state);
+    this.#isOver = NEVER_AGAIN.has(state);
+    this.#giveBack();
   }
 
   #pump() {
