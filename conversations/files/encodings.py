@@ -20,6 +20,10 @@ LEAST_WIDE = 0.97
 """Of the signs of a UTF-16 text, how many have to be such as texts have."""
 MOST_DAMAGED = 0.02
 """Of the bytes that are not ASCII; with more of them a text is not in the encoding that it names."""
+PLAIN = bytes([*b"\t\n\r", *range(32, 127)])
+MOST_PLAIN = 0.8
+"""Of the bytes of a text in UTF-16, how many may be signs of ASCII: in its Latin half of them are zeros, in its Chinese half
+of them are any."""
 LONGEST_RUN = 40
 """Bytes of one word in another encoding."""
 UNKNOWN = "\ufffd"
@@ -134,7 +138,8 @@ def declared_encoding(start: bytes) -> str:
 
 def wide_encoding(start: bytes) -> str:
     """UTF-16 or UTF-32 without a mark, of which these are the first bytes; empty if it is neither."""
-    if b"\0" not in start and start.isascii():
+    plain = len(start) - len(start.translate(None, PLAIN))
+    if plain >= len(start) * MOST_PLAIN:
         return ""
     quarters = [start[place::4].count(0) for place in range(4)]
     if min(quarters[2:]) * 5 > len(start) or min(quarters[:2]) * 5 > len(start):

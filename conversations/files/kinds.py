@@ -1,15 +1,18 @@
 """What a file is, by what stands in it. Its name decides only among kinds of plain text, which look alike."""
 
-import mmap
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from conversations.files.archives import open_archive
+from conversations.files import compound
+from conversations.files.archives import DAMAGED, ENCRYPTED, open_archive
+from conversations.files.encodings import wide_encoding
 from conversations.files.problems import FileProblem
 
 SAMPLE_BYTES = 64 * 2**10
+HEAD_BYTES = 512
+"""Behind which zeros may fill up a log."""
 
 
 class Kind(StrEnum):
@@ -44,6 +47,14 @@ READABLE = (
     "e-mail (.eml), Markdown, CSV, JSON, code and plain text can be read."
 )
 
+UNPACK = "Unpack it and give the files that matter."
+EXPORT = "Export it as PDF, or as a file of Word, Excel or PowerPoint."
+
+
+def _other(what: str, advice: str) -> FileProblem:
+    return FileProblem("unknown_type", f"This is {what}, which can't be read. {advice}")
+
+
 PDF = FileType(Kind.PDF, "application/pdf", "pdf")
 XLS = FileType(Kind.SHEET, "application/vnd.ms-excel", "xls")
 EPUB = FileType(Kind.BOOK, "application/epub+zip", "epub")
@@ -65,21 +76,49 @@ IMAGES = {
 OPEN_XML = "application/vnd.openxmlformats-officedocument."
 MACRO = "application/vnd.ms-"
 OFFICE = {
-    f"{OPEN_XML}wordprocessingml.document.main+xml": (Kind.DOCUMENT, f"{OPEN_XML}wordprocessingml.document", "docx"),
-    f"{OPEN_XML}wordprocessingml.template.main+xml": (Kind.DOCUMENT, f"{OPEN_XML}wordprocessingml.template", "dotx"),
-    f"{MACRO}word.document.macroEnabled.main+xml": (Kind.DOCUMENT, f"{MACRO}word.document.macroEnabled.12", "docm"),
-    f"{OPEN_XML}spreadsheetml.sheet.main+xml": (Kind.SHEET, f"{OPEN_XML}spreadsheetml.sheet", "xlsx"),
-    f"{OPEN_XML}spreadsheetml.template.main+xml": (Kind.SHEET, f"{OPEN_XML}spreadsheetml.template", "xltx"),
-    f"{MACRO}excel.sheet.macroEnabled.main+xml": (Kind.SHEET, f"{MACRO}excel.sheet.macroEnabled.12", "xlsm"),
-    f"{MACRO}excel.sheet.binary.macroEnabled.main": (Kind.SHEET, f"{MACRO}excel.sheet.binary.macroEnabled.12", "xlsb"),
-    f"{OPEN_XML}presentationml.presentation.main+xml": (Kind.SLIDES, f"{OPEN_XML}presentationml.presentation", "pptx"),
-    f"{OPEN_XML}presentationml.slideshow.main+xml": (Kind.SLIDES, f"{OPEN_XML}presentationml.slideshow", "ppsx"),
-    f"{MACRO}powerpoint.presentation.macroEnabled.main+xml": (
-        Kind.SLIDES,
-        f"{MACRO}powerpoint.presentation.macroEnabled.12",
-        "pptm",
-    ),
+    f"{prefix}{main}{end}".lower(): FileType(kind, f"{prefix}{media}", extension)
+    for prefix, end, rows in (
+        (
+            OPEN_XML,
+            ".main+xml",
+            (
+                ("wordprocessingml.document", Kind.DOCUMENT, "wordprocessingml.document", "docx"),
+                ("wordprocessingml.template", Kind.DOCUMENT, "wordprocessingml.template", "dotx"),
+                ("spreadsheetml.sheet", Kind.SHEET, "spreadsheetml.sheet", "xlsx"),
+                ("spreadsheetml.template", Kind.SHEET, "spreadsheetml.template", "xltx"),
+                ("presentationml.presentation", Kind.SLIDES, "presentationml.presentation", "pptx"),
+                ("presentationml.slideshow", Kind.SLIDES, "presentationml.slideshow", "ppsx"),
+                ("presentationml.template", Kind.SLIDES, "presentationml.template", "potx"),
+            ),
+        ),
+        (
+            MACRO,
+            ".main+xml",
+            (
+                ("word.document.macroEnabled", Kind.DOCUMENT, "word.document.macroEnabled.12", "docm"),
+                ("word.template.macroEnabledTemplate", Kind.DOCUMENT, "word.template.macroEnabled.12", "dotm"),
+                ("excel.sheet.macroEnabled", Kind.SHEET, "excel.sheet.macroEnabled.12", "xlsm"),
+                ("excel.template.macroEnabled", Kind.SHEET, "excel.template.macroEnabled.12", "xltm"),
+                ("excel.addin.macroEnabled", Kind.SHEET, "excel.addin.macroEnabled.12", "xlam"),
+                (
+                    "powerpoint.presentation.macroEnabled",
+                    Kind.SLIDES,
+                    "powerpoint.presentation.macroEnabled.12",
+                    "pptm",
+                ),
+                ("powerpoint.slideshow.macroEnabled", Kind.SLIDES, "powerpoint.slideshow.macroEnabled.12", "ppsm"),
+                ("powerpoint.template.macroEnabled", Kind.SLIDES, "powerpoint.template.macroEnabled.12", "potm"),
+            ),
+        ),
+        (
+            MACRO,
+            ".main",
+            (("excel.sheet.binary.macroEnabled", Kind.SHEET, "excel.sheet.binary.macroEnabled.12", "xlsb"),),
+        ),
+    )
+    for main, kind, media, extension in rows
 }
+"""By the type of their main part."""
 OPEN_DOCUMENT = {
     "text": (Kind.DOCUMENT, "odt"),
     "text-template": (Kind.DOCUMENT, "ott"),
@@ -87,22 +126,43 @@ OPEN_DOCUMENT = {
     "spreadsheet-template": (Kind.SHEET, "ots"),
     "presentation": (Kind.SLIDES, "odp"),
     "presentation-template": (Kind.SLIDES, "otp"),
+    "text-master": (Kind.DOCUMENT, "odm"),
+    "text-web": (Kind.DOCUMENT, "oth"),
+    "graphics": (Kind.SLIDES, "odg"),
+    "graphics-template": (Kind.SLIDES, "otg"),
 }
 
+UNREADABLE_TEXTS = {
+    rb"\{\\rtf\d?[\s\\{]": _other("a Rich Text document", "Save it as Word (.docx) or PDF."),
+    rb"%!PS-Adobe|%!PS\s*$": _other("a PostScript file", "Save it as PDF."),
+}
+"""Written in letters, but not for people."""
 ELSEWHERE = {
-    rb"\{\\rtf": ("a Rich Text document", "Save it as Word (.docx) or PDF."),
-    rb"%!PS": ("a PostScript file", "Save it as PDF."),
     rb"....ftyp|\x1aE\xdf\xa3|ID3|OggS|fLaC|RIFF....(?:AVI |WAVE)": ("a film or a recording", "Give its text instead."),
-    rb"Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ": ("a packed archive", "Unpack it and give the files that matter."),
+    rb"Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ": ("a packed archive", UNPACK),
     rb"SQLite format 3": ("a database", "Export what matters as CSV."),
     rb"MZ|\x7fELF|\xcf\xfa\xed\xfe": ("a program", READABLE),
 }
 OLD_OFFICE = {
-    "EncryptedPackage": "",
-    "WordDocument": "This is a document in the old format of Word (.doc). Save it as .docx or PDF.",
-    "PowerPoint Document": "These are slides in the old format of PowerPoint (.ppt). Save them as .pptx or PDF.",
-    "__properties_version1.0": "This is a message in Outlook's own format (.msg). Save it as .eml or PDF.",
+    "EncryptedPackage": ENCRYPTED,
+    "WordDocument": _other("a document in the old format of Word (.doc)", "Save it as .docx or PDF."),
+    "PowerPoint Document": _other("slides in the old format of PowerPoint (.ppt)", "Save them as .pptx or PDF."),
+    "__properties_version1.0": _other("a message in Outlook's own format (.msg)", "Save it as .eml or PDF."),
+    "VisioDocument": _other("a drawing of Visio", "Save it as PDF."),
+    "Quill": _other("a publication of Publisher", "Save it as PDF."),
+    "HwpSummaryInformation": _other("a document of Hangul", "Save it as .docx or PDF."),
 }
+"""By a stream or a folder that lies at the top of them."""
+WORKBOOKS = ("Workbook", "Book")
+ARCHIVED = {
+    "Index/Document.iwa": _other("a file of Apple's Pages, Numbers or Keynote", EXPORT),
+    "Index.zip": _other("a file of Apple's Pages, Numbers or Keynote", EXPORT),
+    "index.apxl": _other("a file of Apple's Keynote", EXPORT),
+    "visio/document.xml": _other("a drawing of Visio", "Save it as PDF."),
+    "FixedDocSeq.fdseq": _other("an XPS document", "Save it as PDF."),
+    "AndroidManifest.xml": _other("a program", READABLE),
+}
+"""By a member of the archive."""
 
 TEXTS = {
     "text/markdown": "md markdown",
@@ -112,17 +172,30 @@ TEXTS = {
     "text/plain": "txt text log",
     "text/x-code": "py js mjs cjs ts tsx jsx java kt kts c h cc cpp hpp cs go rs rb php swift scala sh bash zsh fish ps1 sql r"
     " jl lua pl pm hs ml ex exs erl clj dart vue svelte css scss less yaml yml toml ini cfg conf env properties xml svg xsl tex"
-    " bib rst adoc org gradle cmake make dockerfile tf proto graphql diff patch vtt srt ics vcf asm s vb bat vbs groovy m",
+    " bib rst adoc org gradle cmake make dockerfile tf proto graphql diff patch vtt srt ics vcf asm s vb bat vbs groovy m"
+    " jsp asp aspx cshtml erb ejs hbs mustache njk j2 jinja jinja2 twig liquid tpl tmpl astro pug haml eta ftl cfm phtml",
 }
 MEDIA_TYPES = {extension: media_type for media_type, words in TEXTS.items() for extension in words.split()}
+
+PAGES = {"html", "htm", "xhtml", "xht", "shtml"}
+MAILS = {"eml", "mht", "mhtml", "mbox", "mbx", "emlx"}
+TABLES = {"xls", "xlsx"}
+"""Programs write tables as text under these names."""
 
 HTML_START = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL
 )
-HEADERS = re.compile(r"(?:From [^\n]*\n)?((?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+)(?:\r?\n|$)")
+TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
+TEMPLATE = re.compile(r"<\?(?:php|=)|<%[=@!\s]|\{%-?\s*\w")
+"""What a server has yet to fill in."""
+HEADERS = re.compile(r"(?:From [^\n]*\n)?((?:[A-Za-z][\w-]*:[^\n]*(?:\n|$)(?:[ \t][^\n]*(?:\n|$))*)+)(?:\r?\n|$)")
 MAIL_HEADER = re.compile(
-    r"^(?:From|To|Subject|Date|Message-ID|Received|MIME-Version|Return-Path):", re.IGNORECASE | re.M
+    r"^(?:From|To|Subject|Date|Message-ID|Received|MIME-Version|Return-Path|Content-Type):", re.IGNORECASE | re.M
 )
+PDF_START = re.compile(rb"%PDF-\d")
+PDF_INSIDE = re.compile(rb"\bobj\b|startxref|xref\b")
+PADDING = re.compile(rb"\0{16,}")
+FLAT = re.compile(r"\s*<\?xml[^>]*>[^<]*<office:document\b")
 
 
 def detect(path: Path, name: str) -> FileType:
@@ -131,19 +204,43 @@ def detect(path: Path, name: str) -> FileType:
         start = file.read(SAMPLE_BYTES)
     if not start.strip():
         raise FileProblem("empty", "The file is empty.")
-    if start.startswith(b"PK"):
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _archived(path)
-    if start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+    if start.startswith(compound.MAGIC):
         return _old_office(path)
-    if b"%PDF-" in start[:1024]:
+    is_text, extension = _is_text(start), _extension(name)
+    if _is_pdf(start, is_text, extension):
         return PDF
+    if not is_text:
+        return _binary(start)
+    if extension not in MEDIA_TYPES:
+        for pattern, problem in UNREADABLE_TEXTS.items():
+            if re.match(pattern, start):
+                raise problem
+    return _text(start, extension)
+
+
+def _extension(name: str) -> str:
+    return Path(name).suffix.lstrip(".").lower() or Path(name).name.lower()
+
+
+def _is_pdf(start: bytes, is_text: bool, extension: str) -> bool:
+    """Some begin with junk. A text may speak of PDF, or be a program that makes some."""
+    found = PDF_START.search(start[:1_024])
+    if found is None:
+        return False
+    is_first = not start[: found.start()].strip(b"\xef\xbb\xbf \t\r\n")
+    return not is_text or (PDF_INSIDE.search(start) is not None and (is_first or extension not in MEDIA_TYPES))
+
+
+def _binary(start: bytes) -> FileType:
     for pattern, (media_type, extension) in IMAGES.items():
         if re.match(pattern, start, re.DOTALL):
             return FileType(Kind.IMAGE, media_type, extension)
     for pattern, (what, advice) in ELSEWHERE.items():
         if re.match(pattern, start, re.DOTALL):
-            raise FileProblem("unknown_type", f"This is {what}, which can't be read. {advice}")
-    return _text(start, name)
+            raise _other(what, advice)
+    raise FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}")
 
 
 def _archived(path: Path) -> FileType:
@@ -160,51 +257,57 @@ def _archived(path: Path) -> FileType:
         if "[Content_Types].xml" in names:
             types = archive.read("[Content_Types].xml", at_most=2**20).decode("utf-8", "replace")
             for main in re.findall(r'ContentType\s*=\s*["\']([^"\']+)', types):
-                if main in OFFICE:
-                    return FileType(*OFFICE[main])
+                if found := OFFICE.get(main.strip().lower()):
+                    return found
     if "META-INF/container.xml" in names:
         return EPUB
-    raise FileProblem("unknown_type", "This is a packed archive. Unpack it and give the files that matter.")
+    raise next((ARCHIVED[name] for name in ARCHIVED if name in names), _other("a packed archive", UNPACK))
 
 
 def _old_office(path: Path) -> FileType:
-    """The container of Office before 2007, and of what Office encrypts: known by the names of the streams in it."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        for stream, message in OLD_OFFICE.items():
-            if content.find(stream.encode("utf-16-le")) >= 0:
-                if message:
-                    raise FileProblem("unknown_type", message)
-                raise FileProblem(
-                    "encrypted", "The file is protected by a password. Remove the password and try again."
-                )
-        if any(content.find(stream.encode("utf-16-le")) >= 0 for stream in ("Workbook", "Book")):
+    """The container of Office before 2007, and of what Office encrypts: known by what lies at the top of it."""
+    found = compound.top_level(path)
+    if not found:
+        raise DAMAGED
+    for name in WORKBOOKS:
+        if name in found:
+            if compound.is_encrypted_workbook(found[name].start):
+                raise ENCRYPTED
             return XLS
-    raise FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}")
+    bare = {name.lstrip("\x05") for name in found}
+    raise next(
+        (OLD_OFFICE[name] for name in OLD_OFFICE if name in bare),
+        FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}"),
+    )
 
 
-def _text(start: bytes, name: str) -> FileType:
-    if not _is_text(start):
-        raise FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}")
-    text = start.decode("utf-16" if start[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8", "replace").lstrip("\ufeff")
-    extension = Path(name).suffix.lstrip(".").lower() or Path(name).name.lower()
-    if HTML_START.match(text) or (
-        extension in {"html", "htm", "xhtml"} and re.search(r"<[a-z][a-z0-9]*[\s>]", text, re.I)
-    ):
+def _text(start: bytes, extension: str) -> FileType:
+    """The ending decides among texts; what is in it, where the ending says nothing."""
+    wide = "utf-16" if start[:2] in {b"\xff\xfe", b"\xfe\xff"} else wide_encoding(start)
+    text = start.decode(wide or "utf-8", "replace").lstrip("\ufeff")
+    is_named = extension in MEDIA_TYPES
+    if extension in PAGES and TEMPLATE.search(text):
+        return FileType(Kind.TEXT, "text/x-code", "html")
+    if not is_named and (HTML_START.match(text) or (extension in PAGES and TAG.search(text))):
         return HTML
-    if extension == "eml" or extension not in MEDIA_TYPES:
-        headers = HEADERS.match(text)
-        if headers and len(MAIL_HEADER.findall(headers[1])) >= 2:
-            return MAIL
+    headers = None if is_named else HEADERS.match(text)
+    if headers and len(MAIL_HEADER.findall(headers[1])) >= (1 if extension in MAILS else 2):
+        return MAIL
+    if not is_named and FLAT.match(text):
+        raise _other("a flat OpenDocument file", "Save it as .odt, .ods or .odp.")
+    if extension in TABLES:
+        extension = "tsv" if "\t" in text.partition("\n")[0] else "csv"
     media_type = MEDIA_TYPES.get(extension)
     return FileType(Kind.TEXT, media_type, extension) if media_type else PLAIN
 
 
 def _is_text(start: bytes) -> bool:
     """Whether no bytes are in it that text has not. UTF-16 has zeros, every second of them."""
-    if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+    if start[:2] in {b"\xff\xfe", b"\xfe\xff"} or wide_encoding(start):
         return True
-    zeros = start.count(0)
-    if zeros and max(start[::2].count(0), start[1::2].count(0)) == zeros and zeros > len(start) / 4:
-        return True
+    return _has_few_controls(start[:HEAD_BYTES]) and _has_few_controls(PADDING.sub(b"", start))
+
+
+def _has_few_controls(start: bytes) -> bool:
     controls = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\v\f\r\x1a\x1b")
     return controls <= 1 + len(start) / 100

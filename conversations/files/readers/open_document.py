@@ -52,7 +52,9 @@ def slides(archive: Archive) -> Iterator[Block]:
     """Raises ``FileProblem``."""
     yield Title(_title(archive))
     pages = (
-        page for page in children(archive, "content.xml", {"office:presentation"}) if name(page.tag) == "draw:page"
+        page
+        for page in children(archive, "content.xml", {"office:presentation", "office:drawing"})
+        if name(page.tag) == "draw:page"
     )
     for number, page in enumerate(pages, 1):
         shapes = [shape for shape in page if attribute(shape, "presentation:class") not in NOT_READ]

@@ -23,14 +23,19 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
     encoding = detect_encoding(path)
     yield from encoding.left_out()
     with encoding.open(path, newline="") as file:
-        if extension in {"csv", "tsv", "tab"}:
-            yield from csv_table.read(file, extension)
-        elif extension in {"md", "markdown"}:
-            yield from markdown(_lines(file))
-        elif extension in {"txt", "text", "log"}:
-            yield from paragraphs(_lines(file))
-        else:
-            yield Lines(enumerate(_lines(file), 1), "lines", f"```{extension}", "```")
+        yield from blocks(file, extension)
+
+
+def blocks(file: TextIO, extension: str) -> Iterator[Block]:
+    """Of a text that is open. Raises ``FileProblem``."""
+    if extension in {"csv", "tsv", "tab"}:
+        yield from csv_table.read(file, extension)
+    elif extension in {"md", "markdown"}:
+        yield from markdown(_lines(file))
+    elif extension in {"txt", "text", "log"}:
+        yield from paragraphs(_lines(file))
+    else:
+        yield Lines(enumerate(_lines(file), 1), "lines", f"```{extension}", "```")
 
 
 def markdown(lines: Iterable[str]) -> Iterator[Block]:

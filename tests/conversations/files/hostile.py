@@ -1,5 +1,6 @@
 """Twins of ordinary files that are meant to harm. Each function writes one into a folder."""
 
+import base64
 import json
 import struct
 import zipfile
@@ -188,9 +189,50 @@ def html_of_many_levels(folder: Path) -> Path:
 
 def mail_of_many_levels(folder: Path) -> Path:
     head = "From: a@example.com\nTo: b@example.com\nSubject: x\n"
-    inner = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(2_000))
+    inner = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(9_000))
     file = folder / "deep.eml"
     file.write_text(head + inner + "Content-Type: text/plain\n\nfound\n")
+    return file
+
+
+def mail_of_messages_in_messages(folder: Path) -> Path:
+    file = folder / "messages.eml"
+    file.write_text(
+        "From: a@example.com\nTo: b@example.com\n" + "Content-Type: message/rfc822\n\n" * 9_000 + "\nfound\n"
+    )
+    return file
+
+
+def mail_of_many_parts(folder: Path) -> Path:
+    file = folder / "parts.eml"
+    head = "From: a@example.com\nTo: b@example.com\nContent-Type: multipart/mixed; boundary=b\n\n"
+    file.write_text(head + "--b\n\nfound\n" + "--b\n" * 5_000_000)
+    return file
+
+
+def mail_of_many_headers(folder: Path) -> Path:
+    file = folder / "headers.eml"
+    many = "".join(f"X-{number}: =?utf-8?b?{'=?utf-8?b?' * 20}\n" for number in range(100_000))
+    file.write_text(f"From: a@example.com\nSubject: {'=?utf-8?q?a?= ' * 100_000}\nTo: found\n{many}\n\nfound\n")
+    return file
+
+
+def mail_of_false_boundaries(folder: Path) -> Path:
+    """Each line may be one, and none is."""
+    file = folder / "boundaries.eml"
+    head = "From: a@example.com\nSubject: x\nContent-Type: multipart/mixed; boundary=b\n\n"
+    file.write_text(head + "".join(f"--{number}\n" for number in range(3_000_000)) + "--b\n\nfound\n")
+    return file
+
+
+def mail_packed_in_mail(folder: Path) -> Path:
+    """Messages in base64 in messages in base64."""
+    content = b"From: a@example.com\nSubject: x\n\nfound\n"
+    head = b"From: a@example.com\nSubject: x\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n"
+    for _ in range(40):
+        content = head + base64.encodebytes(content)
+    file = folder / "packed.eml"
+    file.write_bytes(content)
     return file
 
 

@@ -26,12 +26,16 @@ REFUSED = [
     (hostile.entity_of_a_file, "damaged", "undefined entity"),
     (hostile.encrypted_text, "encrypted", "password"),
     (hostile.png_bomb, "too_large", "40000 × 40000 pixels"),
-    (hostile.mail_of_many_levels, "damaged", "nested too deeply"),
 ]
 READ = [
     (hostile.sheet_of_two_corners, "| x |  |\n| --- | --- |\n|  | x |"),
     (hostile.repeated_cells, "Mooring in Zürich"),
     (hostile.html_of_many_levels, "found"),
+    (hostile.mail_of_many_levels, "found"),
+    (hostile.mail_of_many_parts, "found"),
+    (hostile.mail_of_many_headers, "found"),
+    (hostile.mail_of_false_boundaries, "found"),
+    (hostile.mail_packed_in_mail, "Enclosed message: x"),
     (hostile.pdf_of_circles, "(This page is empty.)"),
     (hostile.pdf_with_many_bookmarks, "(This page is empty.)"),
 ]

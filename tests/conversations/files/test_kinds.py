@@ -43,7 +43,8 @@ TEXTS = [
     ),
     ("notes", "Just words.", (Kind.TEXT, "text/plain", "txt")),
     ("photo.png", "No picture at all.", (Kind.TEXT, "text/plain", "txt")),
-    ("saved.txt", "<!DOCTYPE html>\n<html><body>x", (Kind.PAGE, "text/html", "html")),
+    ("saved", "<!DOCTYPE html>\n<html><body>x", (Kind.PAGE, "text/html", "html")),
+    ("saved.txt", "<!DOCTYPE html>\n<html><body>x", (Kind.TEXT, "text/plain", "txt")),
     ("part.htm", "<p>a piece</p>", (Kind.PAGE, "text/html", "html")),
     ("message", MAIL, (Kind.MAIL, "message/rfc822", "eml")),
     ("message.eml", MAIL, (Kind.MAIL, "message/rfc822", "eml")),
@@ -58,7 +59,7 @@ REFUSED = [
     (b"\0\0\0\x18ftypmp42", "unknown_type", "a film"),
     (b"\x1f\x8b\x08\0", "unknown_type", "a packed archive"),
     (bytes(range(256)) * 40, "unknown_type", "can't be said"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), "unknown_type", ".docx"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), "damaged", "cut off"),
 ]
 
 

@@ -207,7 +207,7 @@ def test_a_mail_has_its_headers_its_text_and_the_names_of_what_is_attached(tmp_p
     [part] = read_file(tmp_path / "a.eml", tmp_path).parts
     assert (part.label, part.heading) == ("message", "Grüße")
     assert part.text == (
-        "From: Jürgen <j@example.com>\nTo: eva@example.com\nDate: Mon, 02 Mar 2026 10:00:00 +0100\nSubject: Grüße\n\n"
+        "From: Jürgen <j@example.com>\nTo: eva@example.com\nDate: Mon, 2 Mar 2026 10:00:00 +0100\nSubject: Grüße\n\n"
         "Grüße aus dem Hafen.\n\nAttached, and not read here:\n\n- tariff.pdf (application/pdf, 1 kB)"
     )
 
