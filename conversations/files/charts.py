@@ -13,6 +13,8 @@ from conversations.files.xml_stream import attribute, children_named, found, nam
 MOST_POINTS = 2_000
 """Of a series; a chart of more is a drawing of data that stand elsewhere."""
 MOST_SERIES = 100
+CATEGORY = "category"
+"""Over what the values are of."""
 GRAPHICS = {"c:chart", "cx:chart", "dgm:relIds"}
 
 
@@ -46,7 +48,7 @@ def chart(root: Element) -> Iterator[Block]:
     yield from dimensions
     if points:
         shared = next((categories for _, categories, _ in series if categories), {})
-        header = ["", *(label or f"series {number}" for number, (label, _, _) in enumerate(series, 1))]
+        header = [CATEGORY, *(label or f"series {number}" for number, (label, _, _) in enumerate(series, 1))]
         rows = ([shared.get(at, str(at + 1)), *(values.get(at, "") for _, _, values in series)] for at in points)
         yield from table(enumerate([header, *rows], 1))
 

@@ -12,6 +12,10 @@ SAME_COLOUR = 16
 SMALLEST_POINTS = 2.0
 """Type up to this size is not read by anybody."""
 WHITE = "FFFFFF"
+LONGEST_HEADING = 200
+"""Characters; what is longer is a paragraph, whatever its style."""
+FURTHER_HEADING = 120
+MOST_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,14 @@ def marked(runs: Sequence[Run]) -> str:
     scripts = {run.look.script for run in runs if run.text.strip() and not run.look.is_apart}
     if len(scripts) == 1:
         runs = [replace(run, look=replace(run.look, script=0)) for run in runs]
-    return _deletions(runs).replace("  (", " (").replace(")  ", ") ")
+    return _deletions(runs).replace("  (", " (").replace(")  ", ") ").replace("  [", " [")
+
+
+def is_heading(text: str) -> bool:
+    """Whether it is short enough for one: several sentences are a paragraph, whatever their style."""
+    if len(text) > LONGEST_HEADING or text.count("\n") > MOST_LINES:
+        return False
+    return len(text) <= FURTHER_HEADING or ". " not in text
 
 
 def bounded(blocks: Iterable[Block], what: str) -> list[Block]:
@@ -95,6 +106,12 @@ def flat(blocks: Iterable[Block]) -> Iterator[Piece]:
                 yield block
             case _:
                 yield Run(f" {getattr(block, 'text', '')} ")
+
+
+def plain(blocks: Iterable[Block]) -> str:
+    """The text of blocks, a line each, as a note or a comment takes it."""
+    lines = (piece.text.strip() for piece in flat(blocks) if isinstance(piece, Run))
+    return "\n".join(line for line in lines if line)
 
 
 def _bare(row: str) -> str:

@@ -92,6 +92,11 @@ def children_named(element: Element | None, *wanted: str) -> Iterator[Element]:
     return (inner for inner in (element if element is not None else ()) if name(inner.tag) in wanted)
 
 
+def inside(element: Element | None) -> Iterator[Element]:
+    """All that is right within."""
+    return iter(element if element is not None else ())
+
+
 def child(element: Element | None, *path: str) -> Element | None:
     """The first one right within, and within that, by their short names."""
     for wanted in path:

@@ -11,4 +11,6 @@ from conversations.files.readers import open_document, word
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """What stands in the document. Raises ``FileProblem``."""
-    return open_document.read_either(path, partial(word.document, pictures=pictures), open_document.document)
+    return open_document.read_either(
+        path, partial(word.document, pictures=pictures), partial(open_document.document, pictures=pictures)
+    )

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from conversations.files.formulas import formula
+from conversations.files.letters import UNKNOWN
 from conversations.files.numerals import numeral
 from conversations.files.runs import SMALLEST_POINTS, Look, Piece, Run, is_invisible, marked, seen
 from conversations.files.symbols import readable
 from conversations.files.xml_stream import alternative, attribute, child, name, value
 
-UNKNOWN = "unknown"
-"""A colour that differs from all others."""
 NUMBERS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 FRAMES = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
 LEAST_OPAQUE = 0.05

@@ -7,9 +7,10 @@ from xml.etree.ElementTree import Element
 from conversations.files import marks
 from conversations.files.archives import Archive
 from conversations.files.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from conversations.files.letters import UNKNOWN
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import FileProblem
-from conversations.files.readers.drawing_text import UNKNOWN, Palette, paragraphs
+from conversations.files.readers.drawing_text import Palette, paragraphs
 from conversations.files.readers.slide_shapes import ON_EACH, Box, Canvas, SeenPicture, Shapes, painted, placeholder
 from conversations.files.runs import WHITE, bounded
 from conversations.files.xml_stream import (

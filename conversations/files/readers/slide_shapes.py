@@ -8,7 +8,8 @@ from conversations.files import charts
 from conversations.files.archives import Archive
 from conversations.files.blocks import Block, LeftOut, Text, Why
 from conversations.files.grids import Cell, Row, columns, grid
-from conversations.files.readers.drawing_text import UNKNOWN, Palette, paragraphs
+from conversations.files.letters import UNKNOWN
+from conversations.files.readers.drawing_text import Palette, paragraphs
 from conversations.files.runs import WHITE
 from conversations.files.xml_stream import alternative, attribute, child, children_named, found, name
 

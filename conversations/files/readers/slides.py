@@ -11,4 +11,6 @@ from conversations.files.readers import open_document, powerpoint
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """The slides. Raises ``FileProblem``."""
-    return open_document.read_either(path, partial(powerpoint.slides, pictures=pictures), open_document.slides)
+    return open_document.read_either(
+        path, partial(powerpoint.slides, pictures=pictures), partial(open_document.slides, pictures=pictures)
+    )

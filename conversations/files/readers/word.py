@@ -7,13 +7,15 @@ from xml.etree.ElementTree import Element
 from conversations.files import marks
 from conversations.files.archives import Archive, open_archive
 from conversations.files.blocks import Block, Heading, LeftOut, Place, Text, Title, Why
+from conversations.files.letters import UNKNOWN
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import FileProblem
 from conversations.files.readers import chunk
 from conversations.files.readers.word_document import Document, Notes
 from conversations.files.readers.word_numbering import Numbering
-from conversations.files.readers.word_story import Story, plain
-from conversations.files.readers.word_styles import UNKNOWN, Styles
+from conversations.files.readers.word_story import Story
+from conversations.files.readers.word_styles import Styles
+from conversations.files.runs import plain
 from conversations.files.xml_stream import (
     attribute,
     child,

@@ -8,10 +8,11 @@ from conversations.files import charts, marks
 from conversations.files.blocks import Block, Heading, LeftOut, Text, Why
 from conversations.files.formulas import formula
 from conversations.files.grids import Cell, Row, columns, grid
+from conversations.files.letters import UNKNOWN, Letters
 from conversations.files.readers.word_document import Document
 from conversations.files.readers.word_fields import Fields
-from conversations.files.readers.word_styles import UNKNOWN, Letters, letters, level, list_place, shading
-from conversations.files.runs import Look, Piece, Run, apart, bounded, flat, marked, seen
+from conversations.files.readers.word_styles import letters, level, list_place, shading
+from conversations.files.runs import Look, Piece, Run, apart, bounded, flat, is_heading, marked, seen
 from conversations.files.symbols import letter, readable
 from conversations.files.xml_stream import (
     ON,
@@ -31,10 +32,6 @@ SKIPPED = {
     *("w:sectPr", "w:sdtPr", "w:sdtEndPr", "w:rubyPr", "w:tblPrEx", "w:footnoteRef", "w:endnoteRef", "w:annotationRef"),
 }
 """How it looks, and what stands elsewhere: what was moved away is read where it is now."""
-LONGEST_HEADING = 200
-"""Characters; what is longer is a paragraph, whatever its style."""
-FURTHER_HEADING = 120
-MOST_LINES = 3
 DEEPEST_LIST = 9
 MOST_PICTURES = 100
 
@@ -126,11 +123,10 @@ class Story:
         self._fields.end_paragraph()
         words = marked([run for run in runs if not run.look.is_apart]).strip()
         its_level = style.level if own_level is None else own_level
-        is_heading = bool(its_level) and _is_short(words)
         label, depth = self._label(properties, style_id) if words else ("", 0)
-        if is_heading and words:
+        if its_level and words and is_heading(words):
             bare = "" if label.startswith("-") else label
-            yield Heading(its_level or 1, " ".join(f"{bare} {words}".split()))
+            yield Heading(its_level, " ".join(f"{bare} {words}".split()))
             yield from self._shown([run for run in runs if run.look.is_apart])
         elif text := marked(runs).strip():
             self._document.letters += len(words)
@@ -350,16 +346,3 @@ def _within(element: Element, wanted: str) -> Iterator[Element]:
             yield inner
         elif name(inner.tag) in {"w:sdt", "w:sdtContent", "w:ins", "w:customXml", "w:smartTag"}:
             yield from _within(inner, wanted)
-
-
-def _is_short(text: str) -> bool:
-    """Enough to be a heading: several sentences are a paragraph, whatever their style."""
-    if len(text) > LONGEST_HEADING or text.count("\n") > MOST_LINES:
-        return False
-    return len(text) <= FURTHER_HEADING or ". " not in text
-
-
-def plain(blocks: Iterable[Block]) -> str:
-    """The text of blocks, a line each, as a note or a comment takes it."""
-    lines = (piece.text.strip() for piece in flat(blocks) if isinstance(piece, Run))
-    return "\n".join(line for line in lines if line)

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from conversations.files.runs import SMALLEST_POINTS, WHITE, Look, is_invisible
+from conversations.files.letters import NOTHING, UNKNOWN, Letters
 from conversations.files.xml_stream import attribute, child, children_named, is_on, name, value
 
 HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -19,37 +19,8 @@ HIGHLIGHTS = {
     "blue": "0000FF",
     "red": "FF0000",
 }
-UNKNOWN = "unknown"
-"""A colour that differs from all others."""
 LEAST_SHIFT = 3
 """Half points: text that is moved up by less is not raised."""
-
-
-@dataclass(frozen=True)
-class Letters:
-    """What is said of some text; ``None`` where nothing is."""
-
-    script: int | None = None
-    is_struck: bool | None = None
-    is_hidden: bool | None = None
-    points: float | None = None
-    colour: str | None = None
-    """``RRGGBB``; empty where the program chooses one that can be read."""
-    background: str | None = None
-    font: str | None = None
-
-    def over(self, base: "Letters") -> "Letters":
-        """These, and where they say nothing, what the base says."""
-        own = {
-            at.name: mine if (mine := getattr(self, at.name)) is not None else getattr(base, at.name)
-            for at in fields(self)
-        }
-        return Letters(**own)
-
-    def look(self) -> Look:
-        is_hidden = bool(self.is_hidden) or (self.points is not None and self.points <= SMALLEST_POINTS)
-        is_hidden = is_hidden or is_invisible(self.colour or "", self.background or WHITE)
-        return Look(script=self.script or 0, is_struck=bool(self.is_struck), is_hidden=is_hidden)
 
 
 def letters(properties: Element | None) -> Letters:
@@ -66,9 +37,6 @@ def letters(properties: Element | None) -> Letters:
         background=_background(properties),
         font=_font(child(properties, "w:rFonts")),
     )
-
-
-NOTHING = Letters()
 
 
 def shading(properties: Element | None) -> str | None:

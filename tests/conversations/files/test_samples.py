@@ -30,8 +30,8 @@ OUTLOOK = "# Outlook\n\nПривет, 你好: next year a new pier opens.{commen
 REPORTS = {
     "report.odt": {
         "part 1": "Words before any heading.",
-        'section "Costs"': COSTS.format(note=" [note: Without tax, as of spring.]"),
-        'section "Outlook"': OUTLOOK.format(comment=" [Eva: Ask the mayor.]"),
+        'section "Costs"': COSTS.format(note=" [note 1: Without tax, as of spring.]"),
+        'section "Outlook"': OUTLOOK.format(comment=" [comment by Eva: Ask the mayor.]"),
     },
     "report.docx": {
         "part 1": "Words before any heading.",
