@@ -233,7 +233,8 @@ PING: Json = {"type": "ping"}
 
 
 def frame(event: Json) -> bytes:
-    return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+    """In ASCII: clients that split lines as Python does would break the data at U+2028 and the like."""
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
 
 
 def _known(usage: UsageAnswer) -> Usage:

@@ -159,6 +159,12 @@ def test_what_tools_gave_and_documents_in_parts_are_files_of_their_words() -> No
     assert call.newest == text("Plan.txt: Of May.", "And?")
 
 
+def test_a_frame_is_whole_for_clients_that_break_lines_at_every_separator_of_unicode() -> None:
+    event = {"type": "content_block_delta", "text": "a\u2028b\u2029c\x85d\x0be é😀"}
+    head, data, *rest = frame(event).decode().splitlines()
+    assert (head, json.loads(data.removeprefix("data: ")), rest) == ("event: content_block_delta", event, [""])
+
+
 def test_a_stream_of_several_rounds_is_one_message_with_one_text() -> None:
     stream = MessagesStream(id="msg_1", model="companion")
     events = [
