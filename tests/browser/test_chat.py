@@ -98,6 +98,32 @@ def test_a_follow_up_is_answered_with_both_earlier_turns_before_it(chat: Chat, m
     ]
 
 
+@pytest.mark.parametrize("key", ["{isComposing: true}", "{keyCode: 229}"], ids=["most browsers", "Safari"])
+def test_keys_that_choose_among_the_words_of_an_input_method_are_not_for_the_page(
+    chat: Chat, model: ModelServer, key: str
+) -> None:
+    press = f"""(element, key) => element.dispatchEvent(
+        new KeyboardEvent("keydown", {{...{key}, key, bubbles: true, cancelable: true}}))"""
+    gate = Gate()
+    chat.box.fill("むずかしい")
+    chat.box.evaluate(press, "Enter")
+    expect(chat.box).to_have_value("むずかしい")
+    model.script(text("Some words", gate, " and more."))
+    chat.box.press("Enter")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("Some words")
+    chat.box.evaluate(press, "Escape")
+    gate.open()
+    expect(chat.replies).to_have_count(1)
+    assert chat.said() == ["むずかしい", "Some words and more."]
+    chat.threads.get_by_role("link").press("F2")
+    title = chat.page.get_by_label("New title")
+    title.fill("難しい")
+    title.evaluate(press, "Enter")
+    title.fill("難しい話")
+    title.press("Enter")
+    expect(chat.threads.get_by_role("link")).to_have_text("難しい話")
+
+
 def test_stop_keeps_the_text_so_far(chat: Chat, model: ModelServer) -> None:
     model.script(text("Some words", Gate(), " never said."))
     chat.send("Talk")

@@ -179,7 +179,7 @@ export class Composer {
   }
 
   #key(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     if (this.running) this.say("A reply is still being written. Press Esc to stop it, or send when it has ended.");
     else if (!this.waiting) this.#send();

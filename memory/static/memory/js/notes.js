@@ -32,7 +32,7 @@ export class Notes {
     });
     byId("note-add").addEventListener("submit", (event) => this.#add(event));
     byId("new-note").addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      if (event.key !== "Enter" || event.shiftKey) return;
       event.preventDefault();
       byId("note-add").requestSubmit();
     });
