@@ -14,6 +14,7 @@ MOST_AREAS = 300
 THIN = 2.0
 """Points: what is thinner is a line, and hides nothing."""
 MOST_SEGMENTS = 64
+FAR = 1e6
 INVISIBLE = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 FILLED = frozenset({pdfium.FPDF_TEXTRENDERMODE_FILL, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE})
 
@@ -186,6 +187,12 @@ def bounds(handle: Any) -> Box:
 
 def deactivate(text: TextObject) -> None:
     pdfium.FPDFPageObj_SetIsActive(text.handle, False)
+
+
+def take_out(text: TextObject) -> None:
+    """For good. It is moved away, too, as PDFium leaves out what lies where the same text lay before, active or not."""
+    deactivate(text)
+    pdfium.FPDFPageObj_Transform(text.handle, 1, 0, 0, 1, FAR, FAR)
 
 
 def activate(text: TextObject) -> None:

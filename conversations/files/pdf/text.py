@@ -2,10 +2,9 @@
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -79,20 +78,14 @@ class _Letters:
         self._texts = {text.address: text for text in objects.texts}
         self._count = text_page.count_chars()
         self._box = objects.page_box
+        self._have_unknown = any(map(self._has_no_meaning, range(0, self._count, self._count // ASKED + 1)))
         self.has_outside = False
         """Whether a letter was left out since it lies outside of the page."""
         self._cut = {text.address for text in objects.texts if _is_cut(text, objects.page_box)}
 
     def are_special(self) -> bool:
         """Whether each letter has to be looked at: there is script among them, some lie outside, some have no meaning."""
-        return (
-            bool(self._cut)
-            or any(map(self._has_no_meaning, range(0, self._count, self._count // ASKED + 1)))
-            or any(
-                may_be_script(one, other)
-                for one, other in pairwise(map(_piece, filter(lambda text: text.box.area, self._objects.texts)))
-            )
-        )
+        return bool(self._cut) or self._have_unknown or any(map(_may_be_script, *_neighbours(self._objects.texts)))
 
     def quick_lines(self) -> list[Line] | None:
         """Nothing where a letter turns up that has to be looked at."""
@@ -151,7 +144,7 @@ class _Letters:
         unit: int = pdfium.FPDFText_GetUnicode(self._page, index)
         if unit in LINE_ENDS:
             return unit
-        if self._has_no_meaning(index):
+        if self._have_unknown and self._has_no_meaning(index):
             return ord(UNKNOWN)
         if not unit or ODD.match(chr(unit)):
             return ord(BROKEN) if pdfium.FPDFText_IsHyphen(self._page, index) == 1 else ord(UNKNOWN)
@@ -173,6 +166,16 @@ def _is_cut(text: TextObject, page: Box) -> bool:
     left, bottom, right, top = text.box
     out = text.size
     return page.left - left > out or right - page.right > out or page.bottom - bottom > out or top - page.top > out
+
+
+def _neighbours(texts: Sequence[TextObject]) -> tuple[Sequence[TextObject], Sequence[TextObject]]:
+    drawn = [text for text in texts if text.box.area]
+    return drawn, drawn[1:]
+
+
+def _may_be_script(one: TextObject, other: TextObject) -> bool:
+    """Most do not: their lines are the same, or far from each other."""
+    return 0 < abs(one.across - other.across) < max(one.size, other.size) and may_be_script(_piece(one), _piece(other))
 
 
 def _piece(text: TextObject, content: str = "", gap: str = "") -> Piece:

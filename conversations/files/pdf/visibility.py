@@ -25,6 +25,7 @@ from conversations.files.pdf.objects import (
     TextObject,
     activate,
     deactivate,
+    take_out,
 )
 
 SMALLEST = 1.7
@@ -93,7 +94,7 @@ class Eye:
 def _take_out(objects: PageObjects, texts: Iterable[TextObject]) -> None:
     gone = set(texts)
     for text in gone:
-        deactivate(text)
+        take_out(text)
     if gone:
         objects.texts = [text for text in objects.texts if text not in gone]
 

@@ -318,6 +318,13 @@ def shadow() -> bytes:
     return document([text("Annual report", 73, 699, 30, "0.7 g") + text("Annual report", 72, 700, 30, "0 g") + PLAIN])
 
 
+def transparent_below() -> bytes:
+    """As browsers print a shadow: first the same text, which is not drawn."""
+    resources = "<</Font<</F1 3 0 R>>/ExtGState<</G 50 0 R>>>>"
+    below = "q /G gs " + text("Annual report 2026", 72.7, 699.3) + "Q "
+    return visible_and(below + text("Annual report 2026"), "<</ca 0/CA 0>>", resources=resources)
+
+
 def the_same_word_twice() -> bytes:
     return document([lines("no no no, said the captain", "no no no, said the captain", "11 11 1111 and 77 77")])
 
@@ -528,6 +535,7 @@ FILES: Mapping[str, Callable[[], bytes]] = {
     "scan.pdf": scanned,
     "printed-twice.pdf": printed_twice,
     "shadow.pdf": shadow,
+    "transparent-below.pdf": transparent_below,
     "no-no-no.pdf": the_same_word_twice,
     "ligatures.pdf": ligatures_by_name,
     "unknown-letters.pdf": letters_without_a_meaning,
