@@ -49,6 +49,14 @@ def env_days(name: str) -> int:
     return int(value)
 
 
+def env_languages(name: str) -> str:
+    """Joined by ``+``; empty where it is off."""
+    value = env(name, "off")
+    if not re.fullmatch(r"[A-Za-z][\w/]*+(?:\+[A-Za-z][\w/]*+)*+", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}; set it to off, or to languages such as eng+deu.")
+    return "" if value == "off" else value
+
+
 def env_list(name: str, default: str = "") -> list[str]:
     return items(env(name, default))
 
@@ -336,6 +344,8 @@ OPENBOOK_MAX_UPLOADS_MB = max(
     OPENBOOK_MAX_FILE_MB + 1,
     int(env("OPENBOOK_MAX_UPLOADS_MB", "2560")),
 )
+# As Tesseract names them, such as eng+deu: in these, pages and pictures without text are read by a machine; empty: never
+OPENBOOK_OCR = env_languages("OPENBOOK_OCR")
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 # For each user; 0 is no limit. Staff can set others for one user.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, and
-# the server programs of PostgreSQL 15; and programs named as arguments, whose packages are called as they are. As root
+# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, Tesseract
+# with German, and the server programs of PostgreSQL 15; and programs named as arguments, whose packages are called as they are. As root
 # on Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
@@ -18,6 +18,10 @@ missing() {
 	[ -n "${OPENBOOK_TEST_PROMETHEUS:-}" ] || has prometheus || echo prometheus
 	[ -n "${OPENBOOK_TEST_SYSTEMD_ANALYZE:-}" ] || has systemd-analyze || echo systemd
 	[ -n "${OPENBOOK_TEST_FAKETIME:-}" ] || ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || echo libfaketime
+	ls /usr/share/tesseract-ocr/*/tessdata/deu.traineddata >/dev/null 2>&1 || {
+		has tesseract || echo tesseract-ocr
+		has tesseract && tesseract --list-langs 2>&1 | grep -qx deu || echo tesseract-ocr-deu
+	}
 	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
 }
 
@@ -39,8 +43,9 @@ The tests need what is not here:
 $packages
 
 Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 \\
-                    prometheus libfaketime
-macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime
+                    prometheus libfaketime tesseract-ocr tesseract-ocr-deu
+macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime \\
+                    tesseract tesseract-lang
                 brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
 OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS,

@@ -2,6 +2,8 @@
 
 import os
 import platform
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -20,6 +22,7 @@ LEAST_PYTHON = (3, 12)
 MEBIBYTE = 2**20
 LEAST_FREE, FEW_FREE = 256 * MEBIBYTE, 2048 * MEBIBYTE
 LEAST_FREE_FILES = 1_000
+OCR_SECONDS = 30.0
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata")
 """Of each part of the tables that systems split off."""
 
@@ -43,6 +46,29 @@ def look_at_process() -> Sequence[Finding]:
         advice = "Run it as a user of its own, as deploy/ does."
         return [warning("runs as root: whoever breaks out of it owns the machine", advice)]
     return [ok(f"runs as user {os.geteuid()}, which {code}")]
+
+
+def look_at_ocr() -> Sequence[Finding]:
+    if not settings.OPENBOOK_OCR:
+        return [ok("off: pages and pictures without text are given as pictures")]
+    return ocr(settings.OPENBOOK_OCR)
+
+
+def ocr(languages: str) -> list[Finding]:
+    """In a process of its own, as the engine is loaded into the one that uses it."""
+    asked = subprocess.run(  # noqa: S603 – languages are checked where they are set
+        [sys.executable, "-m", "conversations.files.ocr", languages],
+        cwd=settings.BASE_DIR,
+        env={},
+        capture_output=True,
+        text=True,
+        timeout=OCR_SECONDS,
+    )
+    if asked.returncode == 0:
+        return [ok(f"Tesseract reads pages and pictures without text: {languages}")]
+    packages = " ".join(f"tesseract-ocr-{language.lower().replace('_', '-')}" for language in languages.split("+"))
+    advice = f"Install it, on Debian `apt-get install tesseract-ocr {packages}`, or set OPENBOOK_OCR to off."
+    return [wrong(asked.stdout.strip() or f"Tesseract ended with {asked.returncode}", advice)]
 
 
 def look_at_time_zones() -> Sequence[Finding]:

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import ParseError
 from conversations.files.blocks import Block, Picture, Title
 from conversations.files.kinds import Kind
 from conversations.files.left_out import Account
+from conversations.files.ocr import Ocr
 from conversations.files.parts import PartObject, make_parts
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
@@ -81,7 +82,10 @@ def main() -> None:
 
 def messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
     """What is to be written. Raises ``FileProblem``, possibly after some."""
-    path, pictures = Path(job["path"]), PictureFolder(Path(job["folder"]), job["limits"]["picture_bytes"])
+    path, limits = Path(job["path"]), job["limits"]
+    languages = job.get("languages")
+    ocr = Ocr(languages, limits["ocr_seconds"] or limits["seconds"]) if languages else None
+    pictures = PictureFolder(Path(job["folder"]), limits["picture_bytes"], ocr)
     if "pages" in job:
         drawn: Iterator[Picture] = reader.draw(path, job["pages"], pictures)
         yield from ({"picture": picture.name} for picture in drawn)
@@ -95,7 +99,7 @@ def messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
     yield {"title": " ".join(title.text.split())[:200], "total": title.total, "thumbnail": title.thumbnail}
     account = Account()
     try:
-        yield from _limited(make_parts(account.noted(blocks)), job["limits"]["parts"], job["limits"]["text_bytes"])
+        yield from _limited(make_parts(account.noted(blocks)), limits["parts"], limits["text_bytes"])
     except Exception:
         yield from account.entries()
         raise

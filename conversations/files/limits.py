@@ -10,6 +10,8 @@ class Limits:
     seconds: float = 120.0
     """Of the clock, from the start of the process."""
     cpu_seconds: int = 100
+    ocr_seconds: float = 600.0
+    """Of the clock, besides, for reading pictures where that is switched on; those that are left then stay pictures."""
     memory_bytes: int = 1 * 2**30
     """Of address space, as the system counts it."""
     parts: int = 5_000

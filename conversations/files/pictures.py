@@ -14,6 +14,7 @@ from PIL import Image, ImageCms, ImageFile, ImageOps, UnidentifiedImageError
 
 from conversations.files.archives import DAMAGED, Archive
 from conversations.files.blocks import Picture
+from conversations.files.ocr import Ocr
 from conversations.files.problems import FileProblem
 
 SIDE = 2_000
@@ -39,11 +40,12 @@ Image.MAX_IMAGE_PIXELS = None  # counted below, with a sentence of our own
 
 
 class PictureFolder:
-    """Where the pictures of one file go, all together of at most so many bytes."""
+    """Where the pictures of one file go, all together of at most so many bytes; ``ocr`` reads what stands in them."""
 
-    def __init__(self, folder: Path, most: int) -> None:
+    def __init__(self, folder: Path, most: int, ocr: Ocr | None = None) -> None:
         self._folder = folder
         self._left = most
+        self.ocr = ocr
 
     def save(self, image: Image.Image, stem: str, *, is_photograph: bool = False) -> Picture:
         """Raises ``FileProblem``."""

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
@@ -28,7 +29,7 @@ from conversations.runtime.db import is_away
 from conversations.runtime.text import clean, one_line, shortened
 
 LIMITS = Limits()
-SHORT_LIMITS = Limits(seconds=20.0, cpu_seconds=15)
+SHORT_LIMITS = Limits(seconds=20.0, cpu_seconds=15, ocr_seconds=0.0)
 """For a file that others' wait behind; what takes longer is read anew among those that take long."""
 SHORT_BYTES = 2**20
 STORE_SECONDS = 0.5
@@ -119,7 +120,7 @@ def _read(file: File, folder: Path, limits: Limits) -> bool:
 
 
 def _found(path: Path, name: str, folder: Path, limits: Limits) -> Generator[Found]:
-    return read(path, detect(path, name), folder=folder, limits=limits)
+    return read(path, detect(path, name), folder=folder, limits=limits, languages=settings.OPENBOOK_OCR)
 
 
 def _gathered(found: Iterator[Found], file: File, left_out: list[LeftOutObject]) -> Iterator[Sequence[Part]]:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +73,18 @@ class LeftOutEntry:
 type Found = Outline | Part | LeftOutEntry
 
 
-def read(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Generator[Found]:
+def read(path: Path, type: FileType, *, folder: Path, limits: Limits, languages: str = "") -> Generator[Found]:
     """The outline, then the parts, each as soon as it is read, then what was left out. Pictures are written into ``folder``,
-    which exists.
+    which exists. ``languages``, such as ``eng+deu``: pages and pictures without text are read by a machine, in these.
 
     Raises ``FileProblem``, possibly after parts: these stay true, and the problem says what is missing. Closing the
     iterator ends the process.
     """
-    with closing(_messages(_job(path, type, folder, limits), limits)) as messages:
+    if languages:
+        extra = limits.ocr_seconds
+        limits = replace(limits, seconds=limits.seconds + extra, cpu_seconds=limits.cpu_seconds + int(extra))
+    job = _job(path, type, folder, limits) | {"languages": languages}
+    with closing(_messages(job, limits)) as messages:
         yield from found_in(messages, folder)
 
 

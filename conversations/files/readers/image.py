@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from conversations.files.blocks import Block, LeftOut, Place, Text, Title, Why
+from conversations.files.ocr import BY_MACHINE
 from conversations.files.pictures import PictureFolder, read_pictures
 
 
@@ -21,6 +22,8 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
         if picture.is_cut_off:
             yield Text("(The picture is cut off: what comes further down may be missing.)")
             yield LeftOut(Why.DAMAGED, "part of a picture")
+        if pictures.ocr and (text := pictures.ocr.text(picture.image)):
+            yield Text(f"{BY_MACHINE}\n\n{text}")
         stem = "picture" if first.pages == 1 else f"page-{number}"
         yield pictures.save(picture.image, stem, is_photograph=picture.is_photograph)
 

@@ -13,6 +13,8 @@ import pypdfium2.raw as pdfium
 
 from conversations.files.archives import DAMAGED, ENCRYPTED
 from conversations.files.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from conversations.files.ocr import BY_MACHINE
+from conversations.files.ocr import SIDE as OCR_SIDE
 from conversations.files.pdf.attached import attached_files
 from conversations.files.pdf.contents import is_damaged
 from conversations.files.pdf.notes import notes
@@ -38,7 +40,6 @@ LARGER = 1.15
 UNREADABLE = "(This page can't be read.)"
 EMPTY = "(This page is empty.)"
 MEANINGLESS = "(The letters of this page have no meaning to programs; it is given as a picture.)"
-BY_MACHINE = "(Read by machine from the picture of the page.)"
 XFA = "(This is a form of the kind XFA, which is filled in by Adobe's programs alone. Print it there as a PDF.)"
 
 
@@ -100,19 +101,26 @@ class _Reader:
         written = list(notes(self._document, page))
         yield from written
         letters = _letters("".join(line.text for line in text.lines))
-        if text.is_meaningless:
-            yield Text(MEANINGLESS)
-            yield LeftOut(Why.NOT_READ, "page of a font without letters")
-        elif text.unknown:
+        if text.unknown and not text.is_meaningless:
             yield LeftOut(Why.NOT_READ, "letter without a meaning", text.unknown)
         if (letters < FEW_LETTERS or text.unknown) and (picture := _picture(page, number, self._pictures)):
-            if not letters and not text.is_meaningless:
-                yield LeftOut(Why.NOT_READ, "page without text")
+            if letters < FEW_LETTERS:
+                yield from self._read_by_machine(page, is_meaningless=text.is_meaningless, is_empty=not letters)
             yield picture
         elif not letters and not written and is_damaged(self._document, number - 1):
             yield from self._unreadable()
         elif not letters and not written:
             yield Text(EMPTY)
+
+    def _read_by_machine(self, page: Any, *, is_meaningless: bool, is_empty: bool) -> Iterator[Block]:
+        ocr = self._pictures.ocr
+        if ocr and (words := ocr.text(_rendered(page, OCR_SIDE))):
+            yield Text(f"{BY_MACHINE}\n\n{words}")
+        elif is_meaningless:
+            yield Text(MEANINGLESS)
+            yield LeftOut(Why.NOT_READ, "page of a font without letters")
+        elif is_empty:
+            yield LeftOut(Why.NOT_READ, "page without text")
 
     def _unreadable(self) -> Iterator[Block]:
         self.damaged += 1

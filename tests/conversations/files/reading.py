@@ -33,11 +33,10 @@ class Outcome:
         return [part.label for part in self.parts]
 
 
-def read_file(path: Path, folder: Path, limits: Limits | None = None, name: str = "") -> Outcome:
+def read_file(path: Path, folder: Path, limits: Limits | None = None, name: str = "", languages: str = "") -> Outcome:
     """By a process of its own, as the product does."""
-    return _outcome(
-        lambda: read(path, detect(path, name or path.name), folder=folder, limits=limits or Limits()),
-    )
+    type = detect(path, name or path.name)
+    return _outcome(lambda: read(path, type, folder=folder, limits=limits or Limits(), languages=languages))
 
 
 def read_here(path: Path, folder: Path) -> Outcome:
