@@ -8,6 +8,7 @@ from conversations.files.archives import Archive, readable
 from conversations.files.blocks import Block, LeftOut, Place, Text, Title, Why
 from conversations.files.problems import FileProblem
 from conversations.files.readers.ods_styles import PLAIN, Lines, Styles, comment
+from conversations.files.readers.xlsx import BROKEN, EMPTY, hidden_rows
 from conversations.files.sheet_table import SheetRow, letters, sheet_table
 from conversations.files.xml_stream import attribute, children, found, name, tree
 
@@ -18,8 +19,6 @@ CHUNK = 2**20
 REFERENCE = re.compile(r"\[\.?([^\]\[]*)\]")
 """Of cells in a formula, such as ``[.A1:.B7]``."""
 TABLE = re.compile(rb"<table:table[\s>]")
-EMPTY = Text("(This sheet is empty.)")
-BROKEN = Text("(The rest of this sheet is damaged and could not be read.)")
 FOLDED = {"collapse", "filter"}
 VALUES = ("office:string-value", "office:date-value", "office:time-value", "office:boolean-value", "office:value")
 
@@ -95,10 +94,8 @@ class _Sheet:
         for block in sheet_table(self._rows(events), hidden_columns=self._hidden_columns, column_name=letters):
             is_empty = False
             yield block
+        yield from hidden_rows(self._hidden_rows)
         yield from self._shapes
-        if self._hidden_rows:
-            verb = "is" if self._hidden_rows == 1 else "are"
-            yield Text(f"({self._hidden_rows} of these rows {verb} hidden in the sheet.)")
         if self._lines.hidden:
             yield LeftOut(Why.HIDDEN, "hidden cell", self._lines.hidden)
         if self.is_damaged:

@@ -90,7 +90,7 @@ def _sheet(archive: Archive, entry: SheetEntry, workbook: Workbook) -> Iterator[
     for block in chain(_table(archive, entry, rows), _beside(archive, links, comments)):
         is_empty = False
         yield block
-    yield from _account(rows.sheet)
+    yield from _account(rows.sheet, rows.texts.invisible)
     if is_empty and not rows.sheet.is_damaged:
         yield EMPTY
 
@@ -99,6 +99,7 @@ def _table(archive: Archive, entry: SheetEntry, rows: Rows) -> Iterator[Block]:
     if entry.kind != "chartsheet":
         numbered = rows.read(archive, entry.member)
         yield from sheet_table(numbered, hidden_columns=rows.sheet.hidden_columns, column_name=letters)
+        yield from hidden_rows(rows.sheet.hidden_rows)
 
 
 def _beside(archive: Archive, links: Relations, comments: Mapping[tuple[int, int], str]) -> Iterator[Block]:
@@ -113,16 +114,17 @@ def _beside(archive: Archive, links: Relations, comments: Mapping[tuple[int, int
             yield LeftOut(Why.NOT_READ, ON_SHEETS[kind])
 
 
-def _account(sheet: Sheet) -> Iterator[Block]:
+def _account(sheet: Sheet, invisible: int) -> Iterator[Block]:
     """What is to be said of a sheet once its rows have been read."""
-    if sheet.hidden_rows:
-        yield Text(
-            f"({sheet.hidden_rows} of these rows {'is' if sheet.hidden_rows == 1 else 'are'} hidden in the sheet.)"
-        )
     if sheet.is_damaged:
         yield BROKEN
         yield LeftOut(Why.DAMAGED, "sheet")
     if sheet.damaged_cells:
         yield LeftOut(Why.DAMAGED, "cell", sheet.damaged_cells)
-    if sheet.invisible_cells:
-        yield LeftOut(Why.HIDDEN, "hidden cell", sheet.invisible_cells)
+    if invisible:
+        yield LeftOut(Why.HIDDEN, "hidden cell", invisible)
+
+
+def hidden_rows(count: int) -> Iterator[Text]:
+    if count:
+        yield Text(f"({count} of these rows {'is' if count == 1 else 'are'} hidden in the sheet.)")

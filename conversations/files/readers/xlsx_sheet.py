@@ -7,12 +7,14 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from conversations.files.archives import Archive, readable
-from conversations.files.number_format import general
 from conversations.files.problems import FileProblem
-from conversations.files.readers.xlsx_styles import CellStyle, Run, SharedText, read_text, unescaped
+from conversations.files.readers.cell_text import CellTexts
+from conversations.files.readers.xlsx_styles import CellStyle, SharedText, read_text, unescaped
 from conversations.files.sheet_table import SheetRow
 
 MOST_COLUMNS = 16_384
+SHORT = 12
+"""Digits of a whole number that is shown as it is stored."""
 PLAIN_STYLE = CellStyle()
 
 
@@ -33,10 +35,8 @@ class Sheet:
 
     hidden_columns: set[int] = field(default_factory=set)
     hidden_rows: int = 0
-    invisible_cells: int = 0
     damaged_cells: int = 0
     is_damaged: bool = False
-    shows_zeros: bool = True
 
 
 class Rows:
@@ -44,6 +44,7 @@ class Rows:
 
     def __init__(self, workbook: Workbook, comments: dict[tuple[int, int], str]) -> None:
         self.sheet = Sheet()
+        self.texts = CellTexts(is_1904=workbook.is_1904)
         self._workbook = workbook
         self._comments = comments
         """By row from 1 and column from 0; what was given with its cell is taken out."""
@@ -87,7 +88,7 @@ class Rows:
         """What stands before the rows."""
         match element.tag.rpartition("}")[2]:
             case "sheetView":
-                self.sheet.shows_zeros = element.get("showZeros", "1") not in {"0", "false"}
+                self.texts.shows_zeros = element.get("showZeros", "1") not in {"0", "false"}
             case "col" if element.get("hidden") in {"1", "true"} or element.get("width") == "0":
                 first, last = (element.get(key, "") for key in ("min", "max"))
                 if first.isdecimal() and last.isdecimal():
@@ -135,7 +136,7 @@ class Rows:
             return self._number(value, style)
         if kind == "s" and value:
             return self._shared(value, style)
-        return self._styled(text or _word(kind, value or "", cell), style)
+        return self.texts.text(text or _word(kind, value or "", cell), style)
 
     def _is_unknown(self, kind: str, value: str | None, cell: Element) -> bool:
         if not value:
@@ -152,51 +153,17 @@ class Rows:
 
     def _shared(self, value: str, style: CellStyle) -> str:
         with suppress(ValueError, IndexError):
-            return self._styled(self._workbook.strings[int(value)], style)
+            return self.texts.text(self._workbook.strings[int(value)], style)
         self.sheet.damaged_cells += 1
         return "(damaged)"
 
     def _number(self, value: str, style: CellStyle) -> str:
+        if style.format.is_general and style.is_plain and value.isdecimal() and len(value) < SHORT and value != "0":
+            return value
         try:
-            number = float(value)
+            return self.texts.number(float(value), style)
         except ValueError:
-            return self._styled(value, style)
-        if number == 0 and not self.sheet.shows_zeros:
-            return ""
-        if not style.format.is_general:
-            shown = style.format.show(number, is_1904=self._workbook.is_1904)
-        else:
-            shown = value if value.isdecimal() and len(value) < 12 else general(number)
-        if not shown and number:
-            self.sheet.invisible_cells += 1
-        return shown if style.is_plain else self._marked(shown, style)
-
-    def _styled(self, text: SharedText, style: CellStyle) -> str:
-        """A text as its format and letters have it."""
-        if isinstance(text, list):
-            return self._rich(text, style)
-        if not text or text.isspace():
-            return ""
-        shown = style.format.show_text(text)
-        if not shown:
-            self.sheet.invisible_cells += 1
-        return shown if style.is_plain else self._marked(shown, style)
-
-    def _marked(self, text: str, style: CellStyle) -> str:
-        if text and style.font.is_invisible(style.background):
-            self.sheet.invisible_cells += 1
-            return ""
-        return style.font.marked(text)
-
-    def _rich(self, runs: Sequence[Run], style: CellStyle) -> str:
-        shown = []
-        for run in runs:
-            font = run.font or style.font
-            if run.text.strip() and font.is_invisible(style.background):
-                self.sheet.invisible_cells += 1
-            else:
-                shown.append(font.marked(run.text))
-        return style.format.show_text("".join(shown))
+            return self.texts.text(value, style)
 
 
 def _word(kind: str, value: str, cell: Element) -> str:

@@ -80,6 +80,36 @@ REPORTS = {
     },
 }
 
+SHOWN = """Report 2025
+
+| What | Value | Note (hidden) |  |
+| --- | --- | --- | --- |
+| 0.0% | 15.5% |
+| 00000 | 01067 [comment: Check this] |
+| [h]:mm | 30:15 |
+| #,##0.00 [$€-407] | 1,234.50 € |
+| d. mmm yyyy | 15. Mar 2023 |
+| 0.00_);[Red](0.00) | (5.00) |
+| # ?/? | 1/2 |
+| 0.00E+00 | 1.23E+05 |
+| ;;; |
+| 3×10^8 m/s |
+| old ~~900~~ new 800 |
+| white on black |
+| TRUE | #DIV/0! | 0 |
+| (hidden) hidden row |
+| ~~Struck cell~~ |
+| merged all |
+| our site |
+|  |  |  | [comment: Alone] |
+
+(1 of these rows is hidden in the sheet.)
+
+Prices are net.
+Second line
+
+(chart: Month; Sales by month)"""
+
 MAIL = """From: =?utf-8?q?J=C3=BCrgen?= <j@example.com>
 To: eva@example.com
 Subject: =?utf-8?b?R3LDvMOfZQ==?=
@@ -116,6 +146,17 @@ def test_a_file_is_read_part_by_part(name: str, tmp_path: Path) -> None:
     assert {part.label: part.text for part in outcome.parts} == REPORTS[name]
     assert [part.number for part in outcome.parts] == list(range(1, len(REPORTS[name]) + 1))
     assert outcome.problem == ""
+
+
+def test_an_old_workbook_says_what_its_cells_show(tmp_path: Path) -> None:
+    outcome = read_file(SAMPLES / "shown.xls", tmp_path)
+    assert outcome.parts[0].text == SHOWN
+    assert {part.label: part.text for part in outcome.parts[1:]} == {
+        'sheet "Hid" (hidden)': "| x |\n| --- |\n\n(picture)",
+        'sheet "VH" (hidden)': "| y |\n| --- |",
+        'sheet "Chart"': "(chart: Share)",
+    }
+    assert outcome.left_out == ["hidden: hidden cell × 3", "not_read: chart × 2"]
 
 
 def test_pages_stand_under_the_headings_of_the_table_of_contents(tmp_path: Path) -> None:
