@@ -74,6 +74,8 @@ OF_TEXT = re.compile(
 )
 """Python has encodings that are none of texts, and some take time that grows with the square of the length."""
 
+PADDING = re.compile(rb"\0{16,}")
+"""What a file system leaves at the end of a log that it could not write."""
 TAG = re.compile(rb"<(?:meta|\?xml)\b([^<>]*+)>", re.IGNORECASE)
 COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 LABEL = re.compile(rb"""\b(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
@@ -138,6 +140,7 @@ def declared_encoding(start: bytes) -> str:
 
 def wide_encoding(start: bytes) -> str:
     """UTF-16 or UTF-32 without a mark, of which these are the first bytes; empty if it is neither."""
+    start = PADDING.sub(b"", start)
     plain = len(start) - len(start.translate(None, PLAIN))
     if plain >= len(start) * MOST_PLAIN:
         return ""

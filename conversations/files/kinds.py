@@ -7,10 +7,12 @@ from pathlib import Path
 
 from conversations.files import compound
 from conversations.files.archives import DAMAGED, ENCRYPTED, open_archive
-from conversations.files.encodings import wide_encoding
+from conversations.files.encodings import PADDING, wide_encoding
 from conversations.files.problems import FileProblem
 
 SAMPLE_BYTES = 64 * 2**10
+MOST_CONTROLS = 0.03
+"""Of the bytes of a text; of packed ones it is a ninth."""
 HEAD_BYTES = 512
 """Behind which zeros may fill up a log."""
 
@@ -194,7 +196,6 @@ MAIL_HEADER = re.compile(
 )
 PDF_START = re.compile(rb"%PDF-\d")
 PDF_INSIDE = re.compile(rb"\bobj\b|startxref|xref\b")
-PADDING = re.compile(rb"\0{16,}")
 FLAT = re.compile(r"\s*<\?xml[^>]*>[^<]*<office:document\b")
 
 
@@ -310,4 +311,4 @@ def _is_text(start: bytes) -> bool:
 
 def _has_few_controls(start: bytes) -> bool:
     controls = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\v\f\r\x1a\x1b")
-    return controls <= 1 + len(start) / 100
+    return controls <= 1 + len(start) * MOST_CONTROLS

@@ -85,6 +85,6 @@ def _held(lines: list[str]) -> Iterator[Text]:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    """Without their ends. A line of any length comes in pieces."""
+    """Without their ends, and without zeros that fill up a file. A line of any length comes in pieces."""
     while line := file.readline(CHUNK):
-        yield line.rstrip("\r\n")
+        yield line.rstrip("\r\n\0")
