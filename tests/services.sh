@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, Tesseract
-# with German, and the server programs of PostgreSQL 15; and programs named as arguments, whose packages are called as they are. As root
-# on Debian they are installed; elsewhere the lines at the end say what is missing.
+# with German, and the server programs of PostgreSQL 15; and programs named as arguments, with their packages where these
+# are called otherwise: `pgbackrest pdftotext=poppler-utils`. As root on Debian they are installed; elsewhere the lines
+# at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -9,7 +10,7 @@ PATH="$PATH:/usr/sbin"
 has() { command -v "$1" >/dev/null 2>&1; }
 
 missing() {
-	for name in "$@"; do has "$name" || echo "$name"; done
+	for name in "$@"; do has "${name%%=*}" || echo "${name#*=}"; done
 	[ -n "${OPENBOOK_TEST_REDIS:-}" ] || has redis-server || echo redis-server
 	[ -n "${OPENBOOK_TEST_CHROMIUM:-}" ] || has chromium || has chromium-browser || has google-chrome || echo chromium
 	[ -n "${OPENBOOK_TEST_PGBOUNCER:-}" ] || has pgbouncer || echo pgbouncer

@@ -1,8 +1,8 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
-``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` is a
-part), ``memory`` and ``local``, which take minutes, only are.
+``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` and
+``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import os

@@ -1,5 +1,6 @@
 """Files at a real server: its memory while a large one goes up and comes down, how soon a PDF of 300 pages can be used, what
-replies elsewhere feel of its reading, and what a later question costs. Then the questions of ``file_answers``."""
+replies elsewhere feel of its reading, and what a later question costs. Then the questions of ``file_answers``, and what
+independent readers see (``file_readers``)."""
 
 import http.client
 import json
@@ -19,7 +20,7 @@ from conversations.context.built_context import Context
 from conversations.files.progress import read_file
 from conversations.models import Assistant, File, Thread, text_blocks
 from conversations.replies.opening import open_turn
-from tests.benchmarks import file_answers
+from tests.benchmarks import file_answers, file_readers
 from tests.benchmarks.context import build_read_only
 from tests.benchmarks.exchange import memory
 from tests.benchmarks.file_documents import long_pdf
@@ -68,6 +69,7 @@ def main() -> None:
     with database():
         later_question(pdf)
         file_answers.main()
+    file_readers.main()
 
 
 def up_and_down(running: ServerProcess, client: ServerClient) -> None:
