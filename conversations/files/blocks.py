@@ -107,11 +107,22 @@ def table(rows: Iterable[tuple[int, Cells]], *, marks: Sequence[str] = ()) -> It
     header = [*found.header]
     header += [""] * (max(len(cells) for _, cells in first[found.above :]) - len(header))
     header = [f"{name} {mark}".strip() for name, mark in zip_longest(header, marks[: len(header)], fillvalue="")]
+    yield _under(header, first[found.above][0], chain(first[found.body :], filled))
+
+
+def named_table(header: Cells, number: int, rows: Iterable[tuple[int, Cells]]) -> Lines:
+    """A table of which the header is known, with its number."""
+    filled = ((number, cells) for number, all_cells in rows if (cells := _filled(all_cells)))
+    first = list(islice(filled, LOOKED_AT))
+    width = max((len(cells) for _, cells in first), default=0)
+    return _under([*header, *[""] * (width - len(header))], number, chain(first, filled))
+
+
+def _under(header: Cells, number: int, rows: Iterable[tuple[int, Cells]]) -> Lines:
     opening = f"{row(header)}\n|{' --- |' * len(header)}"
-    body = first[found.body :]
     if len(opening) > LONGEST_HEADER:
-        body, opening = [(first[found.above][0], header), *body] if any(header) else body, ""
-    yield Lines(((number, row(cells)) for number, cells in chain(body, filled)), "rows", opening)
+        rows, opening = chain([(number, header)], rows) if any(header) else rows, ""
+    return Lines(((number, row(cells)) for number, cells in rows), "rows", opening)
 
 
 LOOKED_AT = 50

@@ -22,6 +22,7 @@ LOOKED_AHEAD = 100
 PLAIN = re.compile(r"[^\s\"'<>()\[\]`]*")
 MOST_PICTURES = 40
 """Of one file; further ones are named."""
+MOST_TRIED = 500
 MOST_BYTES = 16 * 2**20
 """Of one of them, as base64."""
 SMALLEST_SIDE = 24
@@ -29,28 +30,37 @@ SMALLEST_SIDE = 24
 STAND_IN = re.compile(r"data:,embedded-(\d+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """A file within the text. ``picture`` is what was kept of it, ``why`` the reason where nothing was."""
 
-    media_type: str
+    is_picture: bool = True
     picture: Picture | None = None
     why: Why | None = None
-    what: str = "picture"
-
-    @property
-    def is_picture(self) -> bool:
-        return self.media_type.startswith("image/")
 
     def blocks(self) -> Iterator[Block]:
         """The picture, or what is to be said of it."""
         if self.picture:
             yield self.picture
         elif self.why:
-            yield LeftOut(self.why, self.what)
+            yield LeftOut(self.why, "picture" if self.is_picture else "embedded file")
 
+    def words(self, alternative: str = "") -> str:
+        """In its place."""
+        kind, described = "picture" if self.is_picture else "embedded file", " ".join(alternative.split())
+        return f"({kind}: {described})" if described else f"({kind})"
+
+
+SMALL = Embedded()
+UNREAD = {is_picture: Embedded(is_picture, why=Why.NOT_READ) for is_picture in (True, False)}
+DAMAGED = Embedded(why=Why.DAMAGED)
 
 Keep = Callable[[str, bytes], Embedded]
+
+
+def keep_none(media_type: str, content: bytes) -> Embedded:
+    """What becomes of each where no pictures are kept."""
+    return UNREAD[media_type.startswith("image/")]
 
 
 class EmbeddedPictures:
@@ -58,31 +68,32 @@ class EmbeddedPictures:
 
     def __init__(self, folder: PictureFolder) -> None:
         self._folder = folder
-        self._count = 0
+        self._kept = 0
+        self._tried = 0
 
     def keep(self, media_type: str, content: bytes) -> Embedded:
         """What becomes of a file: never raises."""
-        if not media_type.startswith("image/"):
-            return Embedded(media_type, why=Why.NOT_READ, what="embedded file")
-        if media_type.startswith("image/svg") or self._count >= MOST_PICTURES or not content:
-            return Embedded(media_type, why=Why.NOT_READ)
+        is_picture = media_type.startswith("image/")
+        is_too_many = self._kept >= MOST_PICTURES or self._tried >= MOST_TRIED
+        if not is_picture or is_too_many or media_type.startswith("image/svg"):
+            return UNREAD[is_picture]
+        self._tried += 1
         try:
             read = next(read_pictures(io.BytesIO(content)))
             if min(read.image.size) < SMALLEST_SIDE:
-                return Embedded(media_type)
-            kept = self._folder.save(read.image, f"embedded-{self._count + 1}", is_photograph=read.is_photograph)
+                return SMALL
+            picture = self._folder.save(read.image, f"embedded-{self._kept + 1}", is_photograph=read.is_photograph)
         except FileProblem as problem:
-            return Embedded(media_type, why=Why.DAMAGED if problem.code == "damaged" else Why.NOT_READ)
-        self._count += 1
-        return Embedded(media_type, kept)
+            return DAMAGED if problem.code == "damaged" else UNREAD[True]
+        self._kept += 1
+        return Embedded(picture=picture)
 
 
 class DataUris:
     """Fed a text piece by piece, gives it with ``data:,embedded-3`` in place of the third address, from 0; what these were
     is in ``embedded``. In time that grows with the length alone."""
 
-    def __init__(self, keep: Keep | None = None) -> None:
-        """Without ``keep`` they are only numbered."""
+    def __init__(self, keep: Keep = keep_none) -> None:
         self.embedded: list[Embedded] = []
         self._keep = keep
         self._rest = ""
@@ -114,7 +125,7 @@ class DataUris:
 
     def _name(self, address: str) -> str:
         embedded = self.of(address)
-        return address if embedded is None else "(picture)" if embedded.is_picture else "(embedded file)"
+        return embedded.words() if embedded else address
 
     def _read(self, text: str, *, is_end: bool) -> str:
         written: list[str] = []
@@ -159,16 +170,14 @@ class DataUris:
 
     def _take(self, content: str) -> None:
         self._size += len(content)
-        if self._size <= MOST_BYTES and self._keep:
+        if self._size <= MOST_BYTES and self._keep is not keep_none:
             self._content.append(content)
 
     def _ended(self) -> str:
         assert self._head
         media_type = self._head[1].lower()
-        if self._keep is None:
-            embedded = Embedded(media_type)
-        elif self._size > MOST_BYTES:
-            embedded = Embedded(media_type, why=Why.NOT_READ)
+        if self._size > MOST_BYTES:
+            embedded = keep_none(media_type, b"")
         else:
             embedded = self._keep(media_type, _decoded("".join(self._content), "base64" in self._head[2].lower()))
         self.embedded.append(embedded)

@@ -74,10 +74,13 @@ OF_TEXT = re.compile(
 )
 """Python has encodings that are none of texts, and some take time that grows with the square of the length."""
 
+PADDING = re.compile(rb"\0{16,}")
+"""What a file system leaves at the end of a log that it could not write."""
 TAG = re.compile(rb"<(?:meta|\?xml)\b([^<>]*+)>", re.IGNORECASE)
 COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 LABEL = re.compile(rb"""\b(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 
+HIGH = bytes(range(0x80, 0x100))
 LONE = {0x80, 0x85, *range(0x91, 0x98), 0xC0, 0xC1, *range(0xC4, 0x100)}
 """What stands alone between letters of ASCII where somebody pasted Windows' letters into UTF-8. What is left of a letter
 whose other bytes were damaged is mostly another one."""
@@ -138,6 +141,7 @@ def declared_encoding(start: bytes) -> str:
 
 def wide_encoding(start: bytes) -> str:
     """UTF-16 or UTF-32 without a mark, of which these are the first bytes; empty if it is neither."""
+    start = PADDING.sub(b"", start)
     plain = len(start) - len(start.translate(None, PLAIN))
     if plain >= len(start) * MOST_PLAIN:
         return ""
@@ -268,10 +272,9 @@ def _or_other(name: str, error: UnicodeError) -> tuple[str, int]:
     if error.reason == "unexpected end of data":
         return UNKNOWN, end
     first = max(start - LONGEST_RUN, 0)
-    before = re.search(rb"[\x80-\xff]*\Z", content[first:start])
-    after = re.match(rb"[\x80-\xff]*", content[end : end + LONGEST_RUN])
-    assert before and after
-    run = before[0] + content[start:end] + after[0]
+    before, after = content[first:start], content[end : end + LONGEST_RUN]
+    before, after = before[len(before.rstrip(HIGH)) :], after[: len(after) - len(after.lstrip(HIGH))]
+    run = before + content[start:end] + after
     is_other = not run.decode("utf-8", "ignore") and (len(run) > 2 or {*run} <= LONE)
     return (content[start:end].decode(name, "replace") if is_other else UNKNOWN), end
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from conversations.files import marks
 from conversations.files.blocks import Block, Heading, LeftOut, Text, Why
-from conversations.files.data_uris import DataUris, EmbeddedPictures
+from conversations.files.data_uris import DataUris, Keep, keep_none
 from conversations.files.html_attributes import ByName, whole_number
 from conversations.files.html_elements import BLOCKS, VOID, OpenElement, OpenElements
 from conversations.files.html_forms import Choices, amount, choices, field_text, unseen_value
+from conversations.files.html_formulas import HtmlFormula
 from conversations.files.html_lists import HtmlList
 from conversations.files.html_styles import Look, StyleSheet, look_of
 from conversations.files.html_tables import TABLE_PARTS, OpenTables
@@ -56,15 +57,13 @@ class _Mark:
 class HtmlBlocks(HtmlTokens):
     """Fed piece by piece; ``take()`` gives the blocks that are ready. ``title`` is that of the page."""
 
-    def __init__(
-        self, *, sheet: StyleSheet | None = None, pictures: EmbeddedPictures | None = None, depth: int = 0
-    ) -> None:
+    def __init__(self, *, sheet: StyleSheet | None = None, keep: Keep = keep_none, depth: int = 0) -> None:
         """``sheet`` are the styles of the page, where they are known beforehand (see ``html_page``); else each holds from where
-        it stands. Without ``pictures`` those within the page are named only. ``depth``: in how many frames it stands."""
+        it stands. ``keep``: what becomes of files within the page. ``depth``: in how many frames it stands."""
         super().__init__()
         self.title = ""
-        self._uris = DataUris(pictures.keep if pictures else None)
-        self._pictures = pictures
+        self._uris = DataUris(keep)
+        self._keep = keep
         self._depth = depth
         self._sheet = sheet or StyleSheet()
         self._reads_styles = sheet is None
@@ -80,6 +79,7 @@ class HtmlBlocks(HtmlTokens):
         """What the item begins with, until its words come."""
         self._tables = OpenTables()
         self._choices: Choices | None = None
+        self._formula: HtmlFormula | None = None
         self._comment = ""
 
     def feed(self, data: str) -> None:
@@ -106,6 +106,8 @@ class HtmlBlocks(HtmlTokens):
         self._start_tag(tag, attrs, is_closed=True)
 
     def handle_endtag(self, tag: str) -> None:
+        if self._formula is not None and tag in BLOCKS:
+            self._close_from(self._open.first("math"))
         place = self._open.closed_by_end(tag)
         if place < len(self._open.stack):
             self._close_from(place)
@@ -128,6 +130,8 @@ class HtmlBlocks(HtmlTokens):
             innermost.has_lost = innermost.has_lost or bool(data.strip())
         elif not innermost.is_drawn:
             return
+        elif self._formula is not None:
+            self._formula.add(data)
         elif self._choices is not None:
             if innermost.tag == "option" and self._choices.words:
                 self._choices.words[-1].append(data)
@@ -150,6 +154,8 @@ class HtmlBlocks(HtmlTokens):
     # Elements
 
     def _start_tag(self, tag: str, attrs: Attributes, *, is_closed: bool) -> None:
+        if self._formula is not None and tag in BLOCKS:
+            self._close_from(self._open.first("math"))
         place = self._open.closed_by_start(tag)
         if place < len(self._open.stack):
             self._close_from(place)
@@ -160,7 +166,10 @@ class HtmlBlocks(HtmlTokens):
         parent = self._open.last.look
         look = parent if parent.is_gone else look_of(tag, attributes, parent, self._sheet)
         element = OpenElement(tag, look)
-        if not look.is_gone:
+        if not look.is_gone and (tag == "math" or self._formula is not None):
+            self._formula = self._formula or HtmlFormula()
+            self._formula.start(tag, attributes)
+        elif not look.is_gone:
             self._start_element(element, attributes, parent)
         if tag == "link" and "stylesheet" in (attributes.get("rel") or "").lower():
             self._sheet.is_partial |= self._reads_styles
@@ -222,7 +231,9 @@ class HtmlBlocks(HtmlTokens):
     def _end_element(self, element: OpenElement) -> None:
         """While it still is open."""
         tag, look = element.tag, element.look
-        if not look.is_gone:
+        if self._formula is not None:
+            self._end_formula(element)
+        elif not look.is_gone:
             if tag in BLOCKS or look.display in OWN_LINES:
                 self._flush()
             if tag in CLOSED:
@@ -235,6 +246,14 @@ class HtmlBlocks(HtmlTokens):
             self._end_style()
         if element.has_lost:
             self._settle(element, self._open.parent(element))
+
+    def _end_formula(self, element: OpenElement) -> None:
+        if self._formula is None or element.look.is_gone:
+            return
+        self._formula.end()
+        if element.tag == "math" and not self._formula.is_open:
+            self._words.append(self._formula.text())
+            self._formula = None
 
     def _end_special(self, element: OpenElement) -> None:
         tag = element.tag
@@ -327,7 +346,7 @@ class HtmlBlocks(HtmlTokens):
         """What stands within is shown by old browsers only."""
         source = attributes.get("srcdoc")
         if element.look.is_seen and element.tag == "iframe" and source and self._depth < DEEPEST_FRAME:
-            frame = HtmlBlocks(pictures=self._pictures, depth=self._depth + 1)
+            frame = HtmlBlocks(keep=self._keep, depth=self._depth + 1)
             frame.feed(source)
             frame.close()
             self._flush()

@@ -107,6 +107,10 @@ class OpenElements:
         place = len(self.stack) - 1 if self.last is element else self.stack.index(element)
         return self.stack[place - 1] if place else PAGE
 
+    def first(self, tag: str) -> int:
+        """The place of the outermost."""
+        return next((place for place, element in enumerate(self.stack) if element.tag == tag), len(self.stack))
+
     def closed_by_start(self, tag: str) -> int:
         place = len(self.stack)
         if tag in CLOSE_PARAGRAPHS and self._counts["p"]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from conversations.files.blocks import Block, Title
-from conversations.files.data_uris import DataUris, EmbeddedPictures
+from conversations.files.data_uris import DataUris, Keep, keep_none
 from conversations.files.html_blocks import LONGEST_STYLE, HtmlBlocks
 from conversations.files.html_styles import StyleSheet
 from conversations.files.html_tokens import Attributes, HtmlTokens
@@ -12,12 +12,12 @@ from conversations.files.html_tokens import Attributes, HtmlTokens
 def read_page(
     pieces: Callable[[], Iterable[str]],
     *,
-    pictures: EmbeddedPictures | None = None,
+    keep: Keep = keep_none,
     linked: Mapping[str, str] | None = None,
 ) -> Iterator[Block]:
     """Its blocks, the first its title. ``pieces`` gives the text, from its beginning each time. ``linked``: style sheets that
     lie beside the page, by the address that it has for them."""
-    parser = HtmlBlocks(sheet=page_styles(pieces(), linked or {}), pictures=pictures)
+    parser = HtmlBlocks(sheet=page_styles(pieces(), linked or {}), keep=keep)
     is_first = True
     for piece in pieces():
         parser.feed(piece)

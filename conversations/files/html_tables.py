@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from conversations.files.blocks import Block, Text, table
+from conversations.files.blocks import Block, Text, named_table, table
 from conversations.files.html_attributes import ByName, whole_number
 
 TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
@@ -95,7 +95,11 @@ class HtmlTable:
         heads = 0
         while heads < min(len(rows) - 1, MOST_HEAD_ROWS) and rows[heads][1].is_head:
             heads += 1
-        yield from table(_lines(rows, heads, width))
+        if heads:
+            names = _names((row for _, row in rows[:heads]), min(width, MOST_COLUMNS))
+            yield named_table(names, rows[0][0], _lines(rows[heads:]))
+        else:
+            yield from table(_lines(rows))
 
 
 class OpenTables:
@@ -157,10 +161,7 @@ def _is_title(row: _Row, following: _Row) -> bool:
     return not others and column == 0 and (columns >= following.end or len(following.cells) > 1)
 
 
-def _lines(rows: list[tuple[int, _Row]], heads: int, width: int) -> Iterator[tuple[int, list[str]]]:
-    if heads > 1:
-        yield rows[0][0], _names((row for _, row in rows[:heads]), min(width, MOST_COLUMNS))
-        rows = rows[heads:]
+def _lines(rows: list[tuple[int, _Row]]) -> Iterator[tuple[int, list[str]]]:
     for number, row in rows:
         cells = [""] * (max(column for column, _, _ in row.cells) + 1)
         for column, _, text in row.cells:
@@ -175,4 +176,4 @@ def _names(heads: Iterable[_Row], width: int) -> list[str]:
         for column, columns, text in head.cells:
             for each in range(column, min(column + columns, width + 1)):
                 names[each] = f"{names[each]} {text}".lstrip()
-    return names
+    return names if names[-1] else names[:-1]

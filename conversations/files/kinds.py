@@ -7,10 +7,12 @@ from pathlib import Path
 
 from conversations.files import compound
 from conversations.files.archives import DAMAGED, ENCRYPTED, open_archive
-from conversations.files.encodings import wide_encoding
+from conversations.files.encodings import PADDING, wide_encoding
 from conversations.files.problems import FileProblem
 
 SAMPLE_BYTES = 64 * 2**10
+MOST_CONTROLS = 0.03
+"""Of the bytes of a text; of packed ones it is a ninth."""
 HEAD_BYTES = 512
 """Behind which zeros may fill up a log."""
 
@@ -178,7 +180,7 @@ TEXTS = {
 MEDIA_TYPES = {extension: media_type for media_type, words in TEXTS.items() for extension in words.split()}
 
 PAGES = {"html", "htm", "xhtml", "xht", "shtml"}
-MAILS = {"eml", "mht", "mhtml", "mbox", "mbx", "emlx"}
+MAILS = {"eml", "mht", "mhtml", "mbox", "mbx"}
 TABLES = {"xls", "xlsx"}
 """Programs write tables as text under these names."""
 
@@ -194,7 +196,6 @@ MAIL_HEADER = re.compile(
 )
 PDF_START = re.compile(rb"%PDF-\d")
 PDF_INSIDE = re.compile(rb"\bobj\b|startxref|xref\b")
-PADDING = re.compile(rb"\0{16,}")
 FLAT = re.compile(r"\s*<\?xml[^>]*>[^<]*<office:document\b")
 
 
@@ -290,8 +291,7 @@ def _text(start: bytes, extension: str) -> FileType:
         return FileType(Kind.TEXT, "text/x-code", "html")
     if not is_named and (HTML_START.match(text) or (extension in PAGES and TAG.search(text))):
         return HTML
-    headers = None if is_named else HEADERS.match(text)
-    if headers and len(MAIL_HEADER.findall(headers[1])) >= (1 if extension in MAILS else 2):
+    if not is_named and _is_mail(text, extension):
         return MAIL
     if not is_named and FLAT.match(text):
         raise _other("a flat OpenDocument file", "Save it as .odt, .ods or .odp.")
@@ -299,6 +299,14 @@ def _text(start: bytes, extension: str) -> FileType:
         extension = "tsv" if "\t" in text.partition("\n")[0] else "csv"
     media_type = MEDIA_TYPES.get(extension)
     return FileType(Kind.TEXT, media_type, extension) if media_type else PLAIN
+
+
+def _is_mail(text: str, extension: str) -> bool:
+    """Where the name says so, one header will do, whatever stands around it."""
+    if extension in MAILS:
+        return MAIL_HEADER.search(text[:HEAD_BYTES]) is not None
+    headers = HEADERS.match(text.lstrip("\r\n"))
+    return headers is not None and len(MAIL_HEADER.findall(headers[1])) > 1
 
 
 def _is_text(start: bytes) -> bool:
@@ -310,4 +318,4 @@ def _is_text(start: bytes) -> bool:
 
 def _has_few_controls(start: bytes) -> bool:
     controls = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\v\f\r\x1a\x1b")
-    return controls <= 1 + len(start) / 100
+    return controls <= 1 + len(start) * MOST_CONTROLS

@@ -18,6 +18,9 @@ DEEPEST = 40
 HEADER_BYTES = 2**20
 """Of those of one part; no others are looked at."""
 HEADER_LINE = re.compile(rb"[!-9;-~]{1,100}[ \t]*:")
+GOES_ON = re.compile(rb"(?:Content-[\w-]{1,40}|MIME-Version)[ \t]*:", re.IGNORECASE)
+"""What a message may say after a line that ends its headers by mistake."""
+BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*")
 PART_START = re.compile(rb"Content-[\w-]{1,40}[ \t]*:", re.IGNORECASE)
 BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
 BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2}[ \t\r]*")
@@ -98,6 +101,8 @@ class _Parser:
         self._count = 0
 
     def run(self) -> tuple[Entity, bool]:
+        blank = BLANK.match(self._content, self._at, self._end)
+        self._at = blank.end() if blank else self._at
         if self._content.startswith((b"From ", b">From "), self._at):
             self._line()
         root = self._begin("text/plain")
@@ -144,7 +149,7 @@ class _Parser:
         if self._is_divided_unsaid(entity):
             entity.type = "multipart/mixed"
         if entity.main_type == "multipart":
-            written, raw = entity.parameters.get("boundary", ""), entity.headers.raw_parameter("boundary")
+            written, raw = entity.parameters.get("boundary", ""), entity.headers.raw_boundary
             for boundary in (written, raw, raw.split(" ")[0]):
                 if boundary:
                     self._divide(entity, boundary.encode("utf-8", "replace"))
@@ -157,19 +162,19 @@ class _Parser:
         self._by_boundary[boundary] = entity
 
     def _headers(self) -> Headers:
-        """Up to the empty line. What is no header begins the body; an empty line before what must be one does not."""
+        """Up to the empty line. What is no header begins the body, unless the message has not said yet what it is, and does
+        then."""
         start = end = self._at
+        is_typed = bool(self._open)
         while self._at < self._end:
             end = self._at
             line = self._line()
             is_empty = not line.strip()
-            goes_on = (
-                is_empty and not self._open and self._content.startswith((b"Content-Type:", b"MIME-Version:"), self._at)
-            )
-            is_header = line[:1] in {b" ", b"\t"} or HEADER_LINE.match(line)
-            if not goes_on and (is_empty or not is_header):
+            is_header = not is_empty and (line[:1] in {b" ", b"\t"} or HEADER_LINE.match(line))
+            if not is_header and (is_typed or not GOES_ON.match(self._content, self._at, self._end)):
                 self._at = self._at if is_empty else end
                 break
+            is_typed |= line[:13].lower() == b"content-type:"
             end = self._at
         return Headers(self._content[start : min(end, start + HEADER_BYTES)], self._charset)
 
@@ -210,7 +215,7 @@ def _from_base64(body: bytes) -> bytes:
     """Up to the first line that is none; what follows, such as the footer of a mailing list, stays as it is. A text that only
     says that it is packed stays, too."""
     if not body.translate(None, BASE64):
-        return _unpacked(body.translate(None, b" \t\r\n="))
+        return _unpacked(body.translate(None, b" \t\r\n"))
     lines = body.splitlines(keepends=True)
     count = next(
         (number for number, line in enumerate(lines) if not BASE64_LINE.fullmatch(line.rstrip(b"\n"))), len(lines)
@@ -218,11 +223,16 @@ def _from_base64(body: bytes) -> bytes:
     rest = b"".join(lines[count:])
     if b" " not in rest.strip() and rest.count(b"\n") > 1:
         count, rest = len(lines), b""  # damaged lines within
-    packed = re.sub(rb"[^A-Za-z0-9+/]", b"", b"".join(lines[:count]))
+    packed = re.sub(rb"[^A-Za-z0-9+/=]", b"", b"".join(lines[:count]))
     return _unpacked(packed) + (b"\n" + rest if rest else b"") if packed else body
 
 
 def _unpacked(packed: bytes) -> bytes:
+    """Programs put packed texts behind each other, each with its own end."""
+    return b"".join(map(_block, re.split(rb"=+", packed)))
+
+
+def _block(packed: bytes) -> bytes:
     packed = packed[:-1] if len(packed) % 4 == 1 else packed
     return binascii.a2b_base64(packed + b"=" * (-len(packed) % 4))
 

@@ -13,6 +13,7 @@ LONGEST = 64 * 2**10
 """Characters of one header; addresses beyond are left out by whoever shows it."""
 MOST_HEADERS = 1_000
 ENCODED_WORD = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*)\?=")
+BOUNDARY = re.compile(r"[;\s]boundary[ \t]*=[ \t]*([^;]*)", re.IGNORECASE)
 PARAMETER = re.compile(r"""[ \t]*([^\s=;"]{1,80})[ \t]*=[ \t]*("(?:[^"\\]|\\.)*+"?|[^;]*)""", re.DOTALL)
 PIECE = re.compile(r"(.{1,60}?)(?:\*(\d{1,3}))?(\*)?", re.DOTALL)
 
@@ -34,6 +35,8 @@ class Headers:
             elif ":" in line and len(found) < MOST_HEADERS:
                 name, _, value = line.partition(":")
                 found.append((name.strip().lower(), [value]))
+            elif line and found:
+                found[-1][1].append(f" {line}")
         return [(name, "".join(lines)[:LONGEST].strip()) for name, lines in found]
 
     def get(self, name: str) -> str:
@@ -44,9 +47,10 @@ class Headers:
         """All of that name, decoded, in one line."""
         return ", ".join(decoded for key, value in self.all if key == name and (decoded := decoded_words(value)))
 
-    def raw_parameter(self, name: str) -> str:
-        """Of the content type, up to the next semicolon, as it stands."""
-        found = re.search(rf"(?:^|[;\s]){name}[ \t]*=[ \t]*([^;]*)", self.get("content-type"), re.IGNORECASE)
+    @property
+    def raw_boundary(self) -> str:
+        """Up to the next semicolon, as it stands; empty if there is none."""
+        found = BOUNDARY.search(self.get("content-type"))
         return found[1].strip().strip('"') if found else ""
 
     @property
@@ -83,7 +87,8 @@ def _unpacked(way: str, packed: str) -> bytes:
 
 def parameters(header: str) -> tuple[str, Mapping[str, str]]:
     """``text/plain; charset=utf-8`` as its value in small letters and its parameters, decoded, by their names."""
-    value, _, rest = header.partition(";")
+    start = re.match(r"\s*([^\s;]*)[\s;]*", header)
+    value, rest = (start[1], header[start.end() :]) if start else ("", "")
     whole: dict[str, str] = {}
     pieces: dict[str, dict[int, tuple[str, bool]]] = {}
     at = 0

@@ -1,8 +1,8 @@
 """Number formats of spreadsheets: what a cell shows of the number it holds. Pure.
 
 Codes are those of Excel (ECMA-376, 18.8.30): up to four sections parted by ``;`` for positive, negative, zero and text.
-Separators and names are those of English, whatever the country, and dates of the system's own format are ISO 8601, as nobody
-could tell 3/4 from 4/3.
+Separators are those of English, whatever the country; names of months and days are in the language that the format names; and
+dates of the system's own format are ISO 8601, as nobody could tell 3/4 from 4/3.
 """
 
 import re
@@ -70,6 +70,9 @@ TOKEN = re.compile(
 )
 CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)$")
 PLAIN = re.compile(r"(#{1,3},)?([#]{0,8}0{1,20})(\.0{1,15})?")
+HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
+LANGUAGE_BITS = 0x3FF
+"""Of the number of a country, as Windows has it: the language without the place."""
 ELAPSED = re.compile(r"(h+|m+|s+)$", re.IGNORECASE)
 COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": lambda value, bound: value < bound,
@@ -132,9 +135,12 @@ class Token:
 
 
 class Section:
-    def __init__(self, tokens: Sequence[Token], condition: tuple[str, float] | None = None) -> None:
+    def __init__(
+        self, tokens: Sequence[Token], condition: tuple[str, float] | None = None, language: int = serial_dates.ENGLISH
+    ) -> None:
         self.tokens = tuple(tokens)
         self.condition = condition
+        self.language = language
         self.kinds = frozenset(token.kind for token in tokens)
         self.is_date = bool(self.kinds & {"date", "elapsed", "half"})
         self.plain = _plain(self.tokens)
@@ -178,7 +184,7 @@ class NumberFormat:
         shown = self._days.get((value, is_1904))
         if shown is None:
             tokens = [(token.kind, token.text) for token in section.tokens]
-            shown = serial_dates.show(value, tokens, is_1904).strip()
+            shown = serial_dates.show(value, tokens, is_1904, section.language).strip()
             if len(self._days) < MOST_DAYS:
                 self._days[value, is_1904] = shown
         return shown
@@ -232,16 +238,20 @@ def general(value: float) -> str:
 def _sections(code: str) -> list[Section]:
     sections: list[list[Token]] = [[]]
     conditions: list[tuple[str, float] | None] = [None]
+    languages = [serial_dates.ENGLISH]
     for token in _tokens(code):
         if token.kind == ";":
             sections.append([])
             conditions.append(None)
+            languages.append(languages[-1])
         elif token.kind == "condition":
             matched = CONDITION.match(token.text)
             conditions[-1] = (matched[1], float(matched[2])) if matched else None
+        elif token.kind == "language":
+            languages[-1] = int(token.text, 16) & LANGUAGE_BITS
         else:
             sections[-1].append(token)
-    return [Section(tokens, condition) for tokens, condition in zip(sections, conditions, strict=True)]
+    return list(map(Section, sections, conditions, languages))
 
 
 def _tokens(code: str) -> Iterator[Token]:
@@ -269,8 +279,11 @@ def _tokens(code: str) -> Iterator[Token]:
 def _bracket(inside: str) -> Iterator[Token]:
     """A currency, a condition, or a time that runs beyond its unit; colours and countries change no digit."""
     if inside.startswith("$"):
-        if symbol := inside[1:].rpartition("-")[0] or ("" if "-" in inside else inside[1:]):
-            yield Token("literal", symbol)
+        symbol, dash, country = inside[1:].rpartition("-")
+        if symbol or not dash:
+            yield Token("literal", symbol or country)
+        if dash and HEXADECIMAL.fullmatch(country):
+            yield Token("language", country)
     elif ELAPSED.match(inside):
         yield Token("elapsed", inside)
     elif CONDITION.match(inside):

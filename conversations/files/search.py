@@ -1,9 +1,9 @@
 """A person's files by the words of their parts, and by their names. What isn't the person's is not found."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 
 from django.contrib.auth.models import User
@@ -12,6 +12,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from conversations.models import File, FilePart, Message, TurnFile
 from memory.language.plain_text import plain_text
 from memory.language.words import Sought, excerpt, term
+
+type Excerpt = Callable[[str], tuple[str, list[str]]]
+"""A piece of a text around the words, and the words as they stand there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +29,12 @@ class FileMatch:
     words: Sequence[str]
 
 
-def parts_with(user: User, wanted: Sequence[Sought]) -> QuerySet[FilePart]:
-    """Parts that hold all of the words, of files that are in a thread."""
-    parts = FilePart.objects.filter(user=user, file__user=user, file__thread__isnull=False)
-    for word in wanted:
-        parts = parts.filter(terms__overlap=[term(user.pk, stem) for stem in word])
-    return parts if wanted else parts.none()
+def parts_with(user: User, wanted: Sequence[Sought], also: Sequence[int] = ()) -> QuerySet[FilePart]:
+    """Parts that hold all of the words, of files that are in a thread, and also those with these ids."""
+    either = Q(id__in=also)
+    if wanted:
+        either |= reduce(and_, (Q(terms__overlap=[term(user.pk, stem) for stem in word]) for word in wanted))
+    return FilePart.objects.filter(either, user=user, file__user=user, file__thread__isnull=False)
 
 
 def files_named(user: User, text: str) -> QuerySet[File]:
@@ -44,11 +47,17 @@ def files_named(user: User, text: str) -> QuerySet[File]:
 
 
 def matches(
-    user: User, text: str, wanted: Sequence[Sought], threads: Collection[uuid.UUID]
+    user: User,
+    text: str,
+    parts: QuerySet[FilePart],
+    threads: Collection[uuid.UUID],
+    *,
+    wanted: Sequence[Sought],
+    beginning: str = "",
 ) -> Mapping[uuid.UUID, FileMatch]:
-    """By thread: of the newest file of which a part holds the words, else of the newest whose name does."""
+    """By thread: of the newest file that one of the parts is of, else of the newest whose name holds the text."""
     newest = ("file__thread_id", "-file_id", "number")
-    parts = parts_with(user, wanted).filter(file__thread__in=threads).order_by(*newest).distinct("file__thread_id")
+    parts = parts.filter(file__thread__in=threads).order_by(*newest).distinct("file__thread_id")
     by_thread = {part.file.thread_id: (part.file, part) for part in parts.select_related("file").defer("terms")}
     named = files_named(user, text).filter(thread__in=set(threads) - by_thread.keys())
     files = named.order_by("thread_id", "-id").distinct("thread_id")
@@ -57,19 +66,20 @@ def matches(
         **{thread: pair for thread, pair in by_thread.items() if thread},
     }
     turns = turns_of(user, [file.id for file, _ in found.values()])
-    return {thread: _match(file, part, turns.get(file.id), wanted) for thread, (file, part) in found.items()}
+    part_excerpt = partial(excerpt, wanted=wanted, beginning=beginning)
+    return {thread: _match(file, part, turns.get(file.id), part_excerpt) for thread, (file, part) in found.items()}
 
 
-def _match(file: File, part: FilePart | None, turn: Message | None, wanted: Sequence[Sought]) -> FileMatch:
-    text, words = excerpt(_told_by(part, wanted) if part else file.name, wanted)
+def _match(file: File, part: FilePart | None, turn: Message | None, part_excerpt: Excerpt) -> FileMatch:
+    text, words = part_excerpt(_text_of(part, part_excerpt) if part else file.name)
     return FileMatch(file=file, part=part, turn=turn, excerpt=text, words=words)
 
 
-def _told_by(part: FilePart, wanted: Sequence[Sought]) -> str:
+def _text_of(part: FilePart, part_excerpt: Excerpt) -> str:
     """The text of a part as people read it, below its heading or label where that alone holds one of the words."""
     text = plain_text(part.text)
     for title in (part.heading, part.label):
-        if excerpt(title, wanted)[1] and not excerpt(text, wanted)[1]:
+        if part_excerpt(title)[1] and not part_excerpt(text)[1]:
             return f"{title}: {text}"
     return text
 

@@ -9,10 +9,29 @@ LAST_DAY = 2_958_465
 """9999-12-31."""
 LEAP_BUG = 60
 """Excel's 29 February 1900, which never was."""
-MONTHS = (
-    "January February March April May June July August September October November December".split()  # noqa: SIM905
-)
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905
+ENGLISH = 0x09
+NAMES = {
+    ENGLISH: "January February March April May June July August September October November December"
+    " Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    0x07: "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
+    " Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+    0x0A: "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
+    " lunes martes miércoles jueves viernes sábado domingo",
+    0x0C: "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
+    " lundi mardi mercredi jeudi vendredi samedi dimanche",
+    0x10: "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"
+    " lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    0x13: "januari februari maart april mei juni juli augustus september oktober november december"
+    " maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    0x16: "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
+    " segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
+}
+"""Of months from January and days from Monday, by the language's number in Windows; others have the English ones."""
+MONTHS = 12
+FIRST_LETTERS = {0x07: 2, 0x13: 2}
+"""Of days in the languages where three are not usual."""
+FOUR = {"juillet": "juil", "janvier": "janv", "février": "févr", "septembre": "sept", "März": "Mrz"}
+"""Months that are not cut to three letters."""
 BUDDHIST = 543
 """Years before those of our count."""
 
@@ -32,7 +51,7 @@ class Moment:
     """Seconds since the beginning."""
 
 
-def show(value: float, tokens: Sequence[tuple[str, str]], is_1904: bool) -> str:
+def show(value: float, tokens: Sequence[tuple[str, str]], is_1904: bool, language: int = ENGLISH) -> str:
     """By tokens of a number format (kind and text). Raises ``ValueError`` where there is no such day."""
     digits = _digits_of_seconds(tokens)
     is_elapsed = any(kind == "elapsed" for kind, _ in tokens)
@@ -45,7 +64,7 @@ def show(value: float, tokens: Sequence[tuple[str, str]], is_1904: bool) -> str:
         kind, text = tokens[at]
         match kind:
             case "date":
-                shown.append(_part(text.lower(), moment, is_half, _is_minute(tokens, at)))
+                shown.append(_part(text.lower(), moment, is_half, _is_minute(tokens, at), language))
             case "elapsed":
                 divisor = {"h": 3_600, "m": 60, "s": 1}[text[0].lower()]
                 shown.append(str(moment.total // divisor).zfill(len(text)))
@@ -101,7 +120,7 @@ def _is_minute(tokens: Sequence[tuple[str, str]], at: int) -> bool:
     return before == "h" or after == "s"
 
 
-def _part(text: str, moment: Moment, is_half: bool, is_minute: bool) -> str:
+def _part(text: str, moment: Moment, is_half: bool, is_minute: bool, language: int) -> str:
     letter, length = text[0], len(text)
     match letter:
         case "y" | "e":
@@ -112,14 +131,20 @@ def _part(text: str, moment: Moment, is_half: bool, is_minute: bool) -> str:
         case "m" if is_minute:
             return str(moment.second // 60 % 60).zfill(min(length, 2))
         case "m":
-            name = MONTHS[moment.month - 1]
-            return {3: name[:3], 4: name, 5: name[:1]}.get(length, str(moment.month).zfill(min(length, 2)))
+            name = _names(language)[moment.month - 1]
+            short = FOUR.get(name, name[:3])
+            return {3: short, 4: name, 5: name[:1]}.get(length, str(moment.month).zfill(min(length, 2)))
         case "d":
-            name = DAYS[moment.weekday]
-            return {3: name[:3]}.get(length, name) if length > 2 else str(moment.day).zfill(length)
+            name = _names(language)[MONTHS + moment.weekday]
+            short = name[: FIRST_LETTERS.get(language, 3)]
+            return {3: short}.get(length, name) if length > 2 else str(moment.day).zfill(length)
         case "h":
             hour = moment.second // 3_600
             return str((hour - 1) % 12 + 1 if is_half else hour).zfill(min(length, 2))
         case "s":
             return str(moment.second % 60).zfill(min(length, 2))
     return ""
+
+
+def _names(language: int) -> list[str]:
+    return NAMES.get(language, NAMES[ENGLISH]).split()

@@ -22,9 +22,11 @@ from conversations.providers.errors import code_for_status, code_for_type, provi
 from conversations.providers.event_stream import StreamEvent, events_in
 from conversations.providers.http_client import connection_code, open_http_client
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, requested_wait
-from conversations.providers.message_stream import Heard, MessageAccumulator, ToolCalls, called_ids
+from conversations.providers.inline_thoughts import THOUGHT_TAGS, InlineThoughts
+from conversations.providers.message_stream import Heard, MessageAccumulator
 from conversations.providers.model_catalog import LARGE, Sizes
 from conversations.providers.stream_reading import read_stream
+from conversations.providers.tool_calls import ToolCalls, called_ids
 
 OWN_HOST = ".anthropic.com"
 FAILURES = (anthropic.AnthropicError, *HTTP_FAILURES)
@@ -72,7 +74,9 @@ class AnthropicProvider(HttpProvider[Client]):
         client = await self._client(endpoint)
         stream = cast("AsyncStream[Any]", await deadline.wait(client.messages.create(**payload)))
         reading = MessageAccumulator(
-            calls=ToolCalls(called_ids(payload["messages"])), documents=documents_of(payload["messages"])
+            calls=ToolCalls(called_ids(payload["messages"])),
+            documents=documents_of(payload["messages"]),
+            inline=InlineThoughts(THOUGHT_TAGS if self._is_compatible(endpoint) else {}),
         )
         request_id = stream.response.headers.get(self.request_id_header, "")
         # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
@@ -89,6 +93,10 @@ class AnthropicProvider(HttpProvider[Client]):
 
     def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
         """The service itself streams them, servers that are compatible with it may not."""
+        return self._is_compatible(endpoint)
+
+    def _is_compatible(self, endpoint: Endpoint) -> bool:
+        """Whether another server is asked than the service itself."""
         host = urlsplit(endpoint.base_url).hostname or ""
         return bool(host) and not f".{host}".endswith(OWN_HOST)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.providers.base import ProviderEvent
-from conversations.providers.message_stream import ToolCalls, parsed
+from conversations.providers.tool_calls import ToolCalls, parsed
 
 NOTHING_YET = "{}"
 """Some servers begin the arguments of each call so, and send the object itself later."""

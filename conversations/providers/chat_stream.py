@@ -30,7 +30,6 @@ TABLES = read_tables(__file__)
 REASONS: Mapping[str, str] = TABLES["reasons"]
 UNFINISHED = frozenset(TABLES["unfinished"]["words"])
 FAILURES: Mapping[str, str] = TABLES["failures"]
-THOUGHT_TAGS: Mapping[str, str] = TABLES["thought_tags"]
 
 THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_content")
 """The fields of a delta that may hold what the model thinks; while a server renames one it sends both."""
@@ -160,7 +159,8 @@ class ChatAccumulator:
         """What a message that is said to be the whole has beyond what came."""
         content = "".join(text_in(part) for part in parts_of(message.get("content")) if not is_thought(part))
         if not (self.content.has_said or self.thoughts.has_said or self.calls.any):
-            return dict(message)
+            is_text = isinstance(message.get("content"), str)
+            return {**message, "content": self.inline.whole(content)} if is_text else dict(message)
         said = self.content.said
         is_longer = content.startswith(said) and len(content) > len(said)
         rest: dict[str, Any] = {"content": content[len(said) :]} if is_longer else {}

@@ -63,7 +63,7 @@ class CloudProvider(AnthropicProvider):
     async def models(self, *, seconds: float = 0) -> list[OfferedModel]:
         return []
 
-    def _writes_calls_in_silence(self, endpoint: Endpoint) -> bool:
+    def _is_compatible(self, endpoint: Endpoint) -> bool:
         return False
 
     def token_counter(self) -> TokenCounter | None:

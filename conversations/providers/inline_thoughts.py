@@ -3,12 +3,19 @@
 Servers without a parser for the model's way of thinking pass on what it writes: ``<think>…</think>``, then the answer. Only
 the very beginning counts: what an answer quotes later is its text. A tag that is never closed means that the model never came
 to its answer: all of it is thought, as servers with a parser have it.
+
+Where a prompt opens the thought itself, the answer holds the closing tag alone. What a stream has shown by then stays text, as
+nothing tells of it before; a closing tag at the very beginning is left away, and of an answer that comes whole what stands
+before one on a line of its own is thought.
 """
 
 from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 
 from conversations.providers.harmony import BEGINNINGS, HarmonyReader, Piece, begun
+from conversations.runtime.word_tables import read_tables
+
+THOUGHT_TAGS: Mapping[str, str] = read_tables(__file__)["thought_tags"]
 
 
 class Place(Enum):
@@ -24,13 +31,22 @@ class InlineThoughts:
 
     def __init__(self, tags: Mapping[str, str]) -> None:
         self._tags = tags
-        self._openings = (*tags, *BEGINNINGS)
+        self._openings = (*tags, *tags.values(), *BEGINNINGS)
         self._place = Place.BEFORE if tags else Place.TEXT
         self._closing = ""
         self._held = ""
         """What may turn out to be a tag, or space beside one."""
         self._thinks = False
         self._harmony = HarmonyReader()
+
+    def whole(self, text: str) -> str:
+        """An answer that comes at once, with the opening tag that its closing one lacks."""
+        for opening, closing in self._tags.items():
+            before, closes, after = text.partition(closing)
+            stands_alone = before.rstrip(" ").endswith("\n") or after.lstrip(" ").startswith("\n")
+            if closes and stands_alone and not before.lstrip().startswith(self._openings):
+                return opening + text
+        return text
 
     def feed(self, received: str) -> Iterator[Piece]:
         self._held += received
@@ -63,6 +79,10 @@ class InlineThoughts:
             if text.startswith(opening):
                 self._held, self._closing = text.removeprefix(opening), closing
                 self._place, self._thinks = Place.THOUGHT, False
+                return
+        for closing in self._tags.values():
+            if self._place is Place.BEFORE and text.startswith(closing):
+                self._held, self._place = text.removeprefix(closing), Place.AFTER
                 return
         if text.startswith(BEGINNINGS):
             self._held, self._place = text, Place.HARMONY

@@ -1,11 +1,9 @@
 """The events of one stream of the Messages API, whoever brings them: pure."""
 
 import json
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any
 
 from conversations.providers.base import (
     COUNTED_TOKENS,
@@ -15,9 +13,6 @@ from conversations.providers.base import (
     ThinkingDelta,
     ThinkingDone,
     ThinkingStarted,
-    ToolCalled,
-    ToolDelta,
-    ToolStarted,
     Usage,
     UsageSoFar,
     is_token_figure,
@@ -25,95 +20,16 @@ from conversations.providers.base import (
 from conversations.providers.cited_documents import CitedDocument, marks_for
 from conversations.providers.errors import StreamError, code_for_type
 from conversations.providers.event_stream import StreamEvent
-from conversations.providers.history import calls_of
+from conversations.providers.harmony import Piece
+from conversations.providers.inline_thoughts import InlineThoughts
 from conversations.providers.repeats import RepeatFilter
-from conversations.runtime.text import StreamCleaner, clean, clean_deep, paired
+from conversations.providers.tool_calls import ToolCalls
+from conversations.runtime.text import clean, clean_deep, paired
 
 MESSAGE_ID_CHARS = 100
 LONGEST_TAIL = 1_000
 LONGEST_DETAILS = 4_000
 """Characters of an object of the provider's that is kept as it is."""
-
-
-DEEPEST_INPUT = 100
-MAX_ID_CHARS = 100
-MAX_NAME_CHARS = 64
-# What the API takes back in the history of the next request.
-ID = re.compile(rf"[a-zA-Z0-9_-]{{1,{MAX_ID_CHARS}}}")
-NOT_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
-
-ToolEvent = ToolStarted | ToolDelta | ToolCalled
-
-
-@dataclass(kw_only=True)
-class OpenCall:
-    """A call whose input is being written. ``arguments`` is the input that came with its start, which mostly is empty."""
-
-    id: str
-    name: str
-    arguments: Mapping[str, Any]
-    written: list[str] = field(default_factory=list)
-    cleaner: StreamCleaner = field(default_factory=StreamCleaner)
-
-    def take(self, piece: str) -> list[ToolEvent]:
-        self.written.append(piece)
-        return [ToolDelta(id=self.id, json=piece)] if piece else []
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its input shows that nothing is missing: an object ends by itself."""
-        return bool(self.arguments or parsed("".join(self.written)))
-
-    def end(self) -> list[ToolEvent]:
-        last = self.cleaner.end()
-        if self.arguments and not "".join([*self.written, last]).strip():
-            last = json.dumps(self.arguments)
-        events = self.take(last)
-        return [*events, ToolCalled(id=self.id, name=self.name, input=parsed("".join(self.written)))]
-
-
-MOST_CALLS = 200
-"""Of one answer: each piece of a stream is held against all that are open."""
-
-
-class ToolCalls:
-    """Those of one stream, by the index of their block: blocks may interleave.
-
-    ``taken`` are the ids of the calls in the request, since ids must be unique in all that is sent to the API later.
-    """
-
-    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
-        self.open: dict[int, OpenCall] = {}
-        self.any = False
-        self._made = 0
-        self._taken = set(taken)
-
-    def start(self, index: int, block: Mapping[str, Any], message_id: str) -> list[ToolEvent]:
-        self._made += 1
-        if index in self.open or self._made > MOST_CALLS:
-            raise StreamError("bad_stream")
-        arguments = block.get("input")
-        call = OpenCall(
-            id=self._id(block.get("id"), message_id),
-            name=tool_name(block.get("name")),
-            arguments=arguments if isinstance(arguments, dict) else {},
-        )
-        self.open[index], self.any = call, True
-        return [ToolStarted(id=call.id, name=call.name)]
-
-    def write(self, index: int, piece: str) -> list[ToolEvent]:
-        call = self.open[index]
-        return call.take(call.cleaner.feed(piece))
-
-    def stop(self, index: int) -> list[ToolEvent]:
-        call = self.open.pop(index, None)
-        return call.end() if call else []
-
-    def _id(self, value: object, message_id: str) -> str:
-        usable = isinstance(value, str) and ID.fullmatch(value) and value not in self._taken
-        chosen = str(value) if usable else next(made for made in made_ids(message_id) if made not in self._taken)
-        self._taken.add(chosen)
-        return chosen
 
 
 class Progress:
@@ -149,6 +65,9 @@ class MessageAccumulator:
     tails: dict[int, str] = field(default_factory=dict)
     """How the texts end that are being written, by the index of their block."""
     text: RepeatFilter = field(default_factory=RepeatFilter)
+    inline: InlineThoughts = field(default_factory=lambda: InlineThoughts({}))
+    tagged: str | None = None
+    """What the model thinks right now, between tags in its text."""
     newest: int = 0
     """The index of the block that was begun last: what a server that tells none means."""
     untrue_citations: int = 0
@@ -212,6 +131,8 @@ class MessageAccumulator:
         """A server that does not stream sends the message itself."""
         heard = [*self.begin(message)]
         for index, block in enumerate(content):
+            if isinstance(block, dict) and isinstance(text := block.get("text"), str) and not self.text.has_said:
+                block = {**block, "text": self.inline.whole(text)}
             heard += self.take_content({"type": "content_block_start", "index": index, "content_block": block})
             heard += self.take_content({"type": "content_block_stop", "index": index})
         self.learn(stop_reason=reason_in(message), stop_details=as_it_came(message.get("stop_details")))
@@ -287,11 +208,29 @@ class MessageAccumulator:
     def take_text(self, index: int, text: str) -> Sequence[Heard]:
         if self.documents:
             self.tails[index] = (self.tails.get(index, "") + text)[-LONGEST_TAIL:]
-        return said(self.text.feed(text))
+        return self.say(self.inline.feed(self.text.feed(text)))
 
     def end_text(self) -> Sequence[Heard]:
-        """What was held back of it."""
-        return said(self.text.end())
+        """What was held back of it. Before any there may be thoughts of another kind."""
+        held = self.text.end()
+        if not self.text.has_said:
+            return []
+        return [*self.say([*self.inline.feed(held), *self.inline.end()]), *self.end_tagged()]
+
+    def say(self, pieces: Iterable[Piece]) -> Sequence[Heard]:
+        heard: list[Heard] = []
+        for piece in pieces:
+            if not piece.is_thought:
+                heard += [*self.end_tagged(), *said(piece.text)]
+                continue
+            heard += [ThinkingStarted()] if self.tagged is None else []
+            self.tagged = (self.tagged or "") + piece.text
+            heard.append(ThinkingDelta(text=piece.text))
+        return heard
+
+    def end_tagged(self) -> Sequence[Heard]:
+        tagged, self.tagged = self.tagged, None
+        return [] if tagged is None else [ThinkingDone(block={"type": "thinking", "thinking": paired(tagged)})]
 
     def end_block(self, index: int) -> Sequence[Heard]:
         if index in self.thoughts:
@@ -364,45 +303,3 @@ def as_it_came(details: object) -> dict[str, Any] | None:
         cleaned: dict[str, Any] = clean_deep(details)
         return cleaned
     return None
-
-
-def made_ids(message_id: str) -> Iterator[str]:
-    stem = NOT_OF_A_NAME.sub("", message_id)[: MAX_ID_CHARS - 20]
-    number = 0
-    while True:
-        yield f"call_{stem}_{number}"
-        number += 1
-
-
-def tool_name(value: object) -> str:
-    """As the API takes it back. One that is not a tool's name stays unlike any."""
-    name = NOT_OF_A_NAME.sub("_", value) if isinstance(value, str) else ""
-    return name[:MAX_NAME_CHARS] or "unnamed"
-
-
-def called_ids(messages: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    return frozenset(str(block.get("id")) for block in calls_of(messages))
-
-
-def parsed(text: str) -> dict[str, Any] | None:
-    """The input as PostgreSQL can hold it; None where the text is no JSON object."""
-    try:
-        value = json.loads(text.strip() or "{}", strict=False, parse_constant=no_number, parse_float=finite)
-    except (ValueError, RecursionError):
-        return None
-    fits = isinstance(value, dict) and not deeper_than(DEEPEST_INPUT, value)
-    return clean_deep(value) if fits else None
-
-
-def no_number(text: str) -> NoReturn:
-    raise ValueError(text)
-
-
-def finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else no_number(text)
-
-
-def deeper_than(depth: int, value: object) -> bool:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(depth == 0 or deeper_than(depth - 1, part) for part in parts)

@@ -15,7 +15,7 @@ from conversations.providers.base import Finished, Payload, ProviderError, Token
 from conversations.providers.chat_calls import PiecedCalls
 from conversations.providers.chat_completions import chat_payload
 from conversations.providers.chat_errors import error_in, refusal_details, stream_error
-from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator
+from conversations.providers.chat_stream import ChatAccumulator
 from conversations.providers.deadline import Deadline
 from conversations.providers.dialects import CountCall, Dialect, count_call_at, dialect_at, is_cloud
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
@@ -23,13 +23,14 @@ from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.event_stream import events_in
 from conversations.providers.http_client import connection_code, open_http_client
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait
-from conversations.providers.inline_thoughts import InlineThoughts
+from conversations.providers.inline_thoughts import THOUGHT_TAGS, InlineThoughts
 from conversations.providers.known_prices import known_window
 from conversations.providers.listed_models import ListedModels
-from conversations.providers.message_stream import Heard, ToolCalls
+from conversations.providers.message_stream import Heard
 from conversations.providers.model_catalog import LARGE, SMALL, Sizes
 from conversations.providers.stream_reading import read_stream
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+from conversations.providers.tool_calls import ToolCalls
 
 LIST_SECONDS = 3.0
 NO_KEY = "none"

@@ -1,45 +1,57 @@
 """A user's threads by the words of their titles, turns and files. What isn't the user's is not found.
 
-The last word may be the beginning of one, as it is while somebody types. The index holds numbers of whole words, so turns that
-hold a beginning are looked for in their texts, those of the threads that were written to last.
+The last word may be the beginning of one, as it is while somebody types. The index holds numbers of whole words, so a beginning
+is looked for in the texts of the newest turns and files.
 """
 
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
-from itertools import accumulate
-from operator import or_
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import BooleanField, Case, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, When
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from conversations import threads
 from conversations.files import search as files_search
 from conversations.files.search import FileMatch
-from conversations.models import Message, Thread
+from conversations.models import FilePart, Message, Thread
+from conversations.runtime.sql_files import read_statements
 from memory.index.index_turns import newest_unindexed
+from memory.index.phrases import parts_beginning, threads_beginning
 from memory.index.word_index import SaidTurn
 from memory.language.plain_text import plain_text
-from memory.language.words import LONGEST_TEXT, Sought, begins, excerpt, holds, sought, term
+from memory.language.words import (
+    ALIKE,
+    LONGEST_TEXT,
+    UNSEEN_SIGNS,
+    Sought,
+    bare_letters,
+    begins,
+    excerpt,
+    holds,
+    sought,
+    term,
+)
 from memory.models import IndexedPassage
 
 MOST_UNINDEXED = 60
-MOST_READ, MOST_TURNS = 1_000, 25_000
-"""Threads in which a beginning is looked for, and turns in all of them; one that has more is looked through whole."""
 SIGNS = "\"'“”‘’«»()[]{}.,;:!?@#"
 SHORTEST = 3
 """Letters of a beginning, but for scripts in which fewer tell something."""
+
+TITLED = read_statements(__file__)["titled"]
+SINGLE = {letter: other for letter, other in ALIKE.items() if len(other) == 1}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
     """What is looked for among whose threads, and the places that hold it without being indexed yet.
 
-    ``beginning`` is what a text has to hold from the start of a word on, beside the words ``before`` it: the last word, or
-    all of them where they are small ones, which are not indexed. Empty: nothing. It is looked for in the ``newest`` threads.
+    ``beginning`` is what a text has to hold from the start of a word on, beside the words before it: the last word, or all of
+    them where they are small ones, which are not indexed. Empty: nothing. ``begun`` are the threads with it, each with the
+    position of the newest turn that holds it, ``begun_parts`` the ids of the parts of files.
     """
 
     user: User
@@ -47,8 +59,8 @@ class Search:
     sought: Sequence[Sought]
     fresh: Sequence[SaidTurn]
     beginning: str = ""
-    before: Sequence[Sought] = ()
-    newest: Sequence[uuid.UUID] = ()
+    begun: Mapping[uuid.UUID, int] = field(default_factory=dict)
+    begun_parts: Sequence[int] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +83,15 @@ def search_of(user: User, text: str) -> Search:
         for turn in fresh
         if holds(turn.text, wanted) or (beginning and holds(turn.text, before) and begins(turn.text, beginning))
     ]
-    newest = _newest(user) if beginning else []
-    return Search(user=user, text=text, sought=wanted, fresh=held, beginning=beginning, before=before, newest=newest)
-
-
-def _newest(user: User) -> list[uuid.UUID]:
-    newest = Thread.objects.filter(user=user).order_by("-updated_at").values_list("id", "message_count")[:MOST_READ]
-    totals = accumulate(count for _, count in newest)
-    return [id for (id, count), total in zip(newest, totals, strict=True) if total <= MOST_TURNS or total == count]
+    return Search(
+        user=user,
+        text=text,
+        sought=wanted,
+        fresh=held,
+        beginning=beginning,
+        begun=threads_beginning(user.pk, beginning, before) if beginning else {},
+        begun_parts=parts_beginning(user.pk, beginning, before) if beginning else (),
+    )
 
 
 def _long_enough(beginning: str) -> str:
@@ -88,14 +101,13 @@ def _long_enough(beginning: str) -> str:
 
 def threads_with(search: Search) -> QuerySet[Thread]:
     """Those with all of the words in the title, in one turn, in one part of a file or in a file's name."""
-    titled = Q()
-    for word in search.text.split():
-        titled &= Q(title__icontains=word)
+    words = [bare_letters(word) for word in search.text.split()]
+    titled = Q(id__in=RawSQL(TITLED, _title_values(search.user, words))) if words else Q(pk__in=[])  # noqa: S611
     text_matches = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
     said = _readable(search.user).filter(_at((turn.thread, turn.position) for turn in search.fresh))
     fresh = Q(id__in=said.values("thread"))
-    begun = Q(id__in=_begun(search).values("thread")) if search.beginning else Q(pk__in=[])
-    parts = Q(id__in=files_search.parts_with(search.user, search.sought).values("file__thread"))
+    begun = Q(id__in=list(search.begun))
+    parts = Q(id__in=_parts(search).values("file__thread"))
     named = Q(id__in=files_search.files_named(search.user, search.text).values("thread"))
     return threads.of(search.user).filter(titled | text_matches | fresh | begun | parts | named)
 
@@ -103,11 +115,10 @@ def threads_with(search: Search) -> QuerySet[Thread]:
 def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:
     """Where the words stand in these threads; one whose title alone holds them has no place."""
     ids = {thread.id for thread in threads}
-    matches: list[QuerySet[Any]] = [_indexed(search)] if search.sought else []
-    matches += [_begun(search)] if search.beginning else []
     found = [(turn.thread, turn.position) for turn in search.fresh if turn.thread in ids]
-    for places in matches:
-        newest_first = places.filter(thread__in=ids).order_by("thread_id", "-position").distinct("thread_id")
+    found += [(thread, position) for thread, position in search.begun.items() if thread in ids]
+    if search.sought:
+        newest_first = _indexed(search).filter(thread__in=ids).order_by("thread_id", "-position").distinct("thread_id")
         found += newest_first.values_list("thread_id", "position")
     newest: dict[uuid.UUID, int] = {}
     for thread, position in found:
@@ -118,7 +129,22 @@ def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchM
 
 def file_places(search: Search, threads: Iterable[Thread]) -> Mapping[uuid.UUID, FileMatch]:
     """Where the words stand in files of these threads."""
-    return files_search.matches(search.user, search.text, search.sought, {thread.id for thread in threads})
+    return files_search.matches(
+        search.user,
+        search.text,
+        _parts(search),
+        {thread.id for thread in threads},
+        wanted=search.sought,
+        beginning=search.beginning,
+    )
+
+
+def _parts(search: Search) -> QuerySet[FilePart]:
+    return files_search.parts_with(search.user, search.sought, search.begun_parts)
+
+
+def _title_values(user: User, words: Sequence[str]) -> tuple[Any, ...]:
+    return ("".join(SINGLE) + UNSEEN_SIGNS, "".join(SINGLE.values()), user.pk, list(words))
 
 
 def _place(turn: Message, search: Search) -> SearchMatch:
@@ -134,21 +160,6 @@ def _indexed(search: Search) -> QuerySet[IndexedPassage]:
     for word in others:
         passages = passages.filter(Exists(same_turn.filter(terms__overlap=word)))
     return passages
-
-
-def _begun(search: Search) -> QuerySet[Message]:
-    """Turns that hold the words and the beginning. To look for it in few ways of writing it is quick; then where it stands."""
-    begin = search.beginning
-    cases = sorted({begin, begin.lower(), begin.upper(), begin.capitalize()})
-    written = reduce(or_, (Q(text__contains=case) for case in cases))
-    begins_word = ExpressionWrapper(Q(text__regex=rf"\m({'|'.join(map(re.escape, cases))})"), BooleanField())
-    turns = _readable(search.user).filter(
-        Case(When(written, then=begins_word), default=False), thread__in=search.newest
-    )
-    same_turn = IndexedPassage.objects.filter(user=search.user, thread=OuterRef("thread"), depth=OuterRef("depth"))
-    for word in search.before:
-        turns = turns.filter(Exists(same_turn.filter(terms__overlap=_terms(search, word))))
-    return turns
 
 
 def _terms(search: Search, word: Sought) -> list[int]:

@@ -53,6 +53,10 @@ UNSPACED = re.compile(
 )
 SCRIPTS = {"russian": re.compile("[\u0400-\u04ff]"), "arabic": re.compile("[\u0600-\u06ff]")}
 MARKS = re.compile("[\u0300-\u036f]")
+UNSEEN_SIGNS = (
+    "".join(sign for sign in map(chr, range(0xAD, 0x2070)) if re.match(f"[{UNSEEN}\u0300-\u036f]", sign)) + "\ufeff"
+)
+"""All marks and signs that ``bare_letters`` leaves away."""
 ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрстуфхцчшщъыьэюя")
 """Letters of stems, which have no marks."""
 REPEATED = re.compile(r"(.)\1{2,}")
@@ -91,6 +95,11 @@ def letters(text: str) -> str:
 def alike(text: str) -> str:
     """A text in lower case with one letter for those that are typed alike, and without what nobody sees."""
     return text if text.isascii() else FOLDED.sub(lambda match: ALIKE.get(match[0], ""), text)
+
+
+def bare_letters(text: str) -> str:
+    """``letters`` without the marks on them."""
+    return MARKS.sub("", unicodedata.normalize("NFKD", letters(text)))
 
 
 def index_stems(text: str, language: str = "") -> tuple[list[str], list[str]]:
@@ -217,7 +226,9 @@ def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     """A text in parts, each with whether it is one of the words, as ``excerpt`` gives them."""
     inside = [False] * len(text)
     for word in words:
-        whole = re.escape(word) if UNSPACED.search(word) else f"(?<!{LETTER}){re.escape(word)}(?!{LETTER})"
+        whole = re.escape(word)
+        if not UNSPACED.search(word):  # C++ stands in C++17
+            whole = f"(?<!{LETTER}){whole}" + (f"(?!{LETTER})" if WORD.match(word[-1]) else "")
         for match in re.finditer(f"(?={whole})", text):  # they may overlap
             inside[match.start() : match.start() + len(word)] = [True] * len(word)
     pairs = groupby(zip(text, inside, strict=True), key=itemgetter(1))

@@ -29,6 +29,7 @@ from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
 from memory.index import ranking
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
+from memory.index.phrases import passages_holding
 from memory.index.ranking import Query, RankedPassage, WordCounts
 from memory.sources.facts import MEMORY_KIND, FactSource, places_of
 from memory.sources.passages import HEAD, Candidate, fitted
@@ -60,6 +61,11 @@ SQL = read_statements(__file__)
 # psycopg reads a statement of more than 4,096 characters anew each time.
 RANKED = " ".join(ranking.STATEMENT.split())
 KNOWN = SQL["known"].format(unindexed=NEWEST_UNINDEXED, vocabulary=ranking.VOCABULARY)
+
+
+SIGNS = "\"'“”‘’«»()[]{}.,;:!?…¿¡"
+FEWEST_SMALL_WORDS = 3
+"""Of a text that is looked for as a phrase: two of them stand everywhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +200,7 @@ def searched(
     """
     query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at)
     if query.is_empty:
-        return []
+        return _holding_phrase(recall_query, most)
     counts, turns, has_replaced = _turns(recall_query, query, most, room)
     selected = _facts(recall_query, query, counts, ids) if facts else []
     if has_replaced and turns:
@@ -210,6 +216,23 @@ def searched(
     selected = without_repeats([candidate for candidate in candidates if not candidate.left_out])
     left_out = [candidate for candidate in (*selected, *candidates) if candidate.left_out]
     return [*[candidate for candidate in selected if not candidate.left_out][:most], *left_out]
+
+
+def _holding_phrase(query: RecallQuery, most: int) -> list[Candidate]:
+    """For a text of small words alone, such as "to be or not to be": the turns that hold them as they stand."""
+    words = query.text.strip(SIGNS).split()
+    if len(words) < FEWEST_SMALL_WORDS:
+        return []
+    places = passages_holding(
+        query.user_id,
+        " ".join(words),
+        here=query.thread_id,
+        before=query.before,
+        for_message=query.is_message,
+        wanted=most,
+    )
+    turns = _read(places, query) if places else []
+    return without_repeats([turn for turn in turns if not query.is_past or turn.at < query.at])
 
 
 def _turns(

@@ -1,5 +1,6 @@
 """E-mail, web archives and mailboxes: who wrote to whom, all that a reader sees, and the names of what is attached."""
 
+import codecs
 import io
 import re
 from collections.abc import Iterable, Iterator
@@ -20,8 +21,10 @@ from conversations.runtime.text import clean
 HEADERS = ("From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 LONGEST_ATTACHED_TEXT = 200_000
 """Bytes of a text file that is read where it is attached."""
+MOST_LACKING = 0.05
+"""Of the words that HTML shows: a plain text beside it that lacks more is not the same text."""
 COVERED = 0.8
-"""Of the words that HTML shows, how many the plain text beside it has to have in order to be taken for it."""
+"""Of the words of a description, how many may have been said for it not to be said again."""
 OF_STUBS = {"html", "http", "https", "browser", "webbrowser", "navigateur", "navegador"}
 CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 UU_START = re.compile(r"begin [0-7]{3,4} (.+)")
@@ -60,6 +63,8 @@ KINDS = {
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """The messages. Raises ``FileProblem``."""
     content = path.read_bytes()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        content = decode(content)[0].encode()
     places = list(messages(content))
     for number, (start, end) in enumerate(places, 1):
         charset = CHARSET.search(content, start, min(end, start + 64 * 2**10))
@@ -103,6 +108,8 @@ class _Message:
             yield from self._invitation(part)
         elif part.type in REPORTS:
             yield from self._noted(_plain(part))
+        elif part is self._message and not part.headers.get("content-type"):
+            yield from self._noted(_untyped(part))
         elif is_body and part.type in RICH_TEXTS:
             yield from self._noted(_html(part))
         elif is_body and part.main_type == "text" and part.type not in {*NO_TEXT, *ENDINGS}:
@@ -112,7 +119,7 @@ class _Message:
 
     def _parts(self, part: Entity) -> Iterator[Block]:
         if not part.is_divided:
-            yield from self._noted(_undivided(part))
+            yield from self._noted(_untyped(part))
         elif part.type == "multipart/alternative":
             yield from self._alternative(part.parts)
         elif part.type == "multipart/encrypted":
@@ -248,8 +255,8 @@ def _plain(part: Entity, ending: str = "txt") -> Iterator[Block]:
     yield from plain_text.blocks(io.StringIO(text, newline=""), ending)
 
 
-def _undivided(part: Entity) -> Iterator[Block]:
-    """Of parts without any boundary between them: what stands there is text."""
+def _untyped(part: Entity) -> Iterator[Block]:
+    """Of what does not say what it is, or has parts without a boundary: text, perhaps HTML."""
     text, damaged = decode(part.payload(), _charset(part))
     yield from _damaged(damaged)
     is_html = re.match(r"\s*<(?:!doctype|html|body|div|p|table)\b", text, re.IGNORECASE)
@@ -300,8 +307,12 @@ def _covers(words: set[str], others: set[str]) -> bool:
 
 
 def _is_stub(written: set[str], shown: set[str]) -> bool:
-    """Whether a plain text is there only for want of the rich one: it lacks its words, and has fewer or says why."""
-    return not _covers(written, shown) and (len(shown) > len(written) or not written.isdisjoint(OF_STUBS))
+    """Whether a plain text is there only for want of the rich one: it lacks words of it, and is the shorter one, has most
+    of the others, or says so."""
+    lacking = len(shown - written)
+    if lacking <= len(shown) * MOST_LACKING:
+        return False
+    return len(shown) > len(written) or lacking < len(shown) / 2 or not written.isdisjoint(OF_STUBS)
 
 
 def _described(name: str, kind: str, size: int) -> str:

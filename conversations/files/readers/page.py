@@ -23,5 +23,5 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
             while chunk := file.read(CHUNK):
                 yield chunk
 
-    yield from read_page(pieces, pictures=EmbeddedPictures(pictures))
+    yield from read_page(pieces, keep=EmbeddedPictures(pictures).keep)
     yield from encoding.left_out()

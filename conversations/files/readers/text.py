@@ -1,20 +1,19 @@
-"""Plain text in any encoding: Markdown by its headings, CSV as tables, code and JSON by lines."""
+"""Plain text in any encoding: Markdown by its headings, notebooks by their cells, CSV as tables, code and JSON by lines."""
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from conversations.files.blocks import Block, Heading, Lines, Text, Title
+from conversations.files.blocks import Block, LeftOut, Lines, Text, Title, Why
+from conversations.files.data_uris import DataUris, EmbeddedPictures, Keep, keep_none
 from conversations.files.encodings import detect_encoding
 from conversations.files.pictures import PictureFolder
 from conversations.files.readers import csv_table
+from conversations.files.readers.markdown import lines_of, read_markdown
+from conversations.files.readers.notebook import damaged_lines, read_notebook
 
 CHUNK = 2**20
 SAMPLE = 64 * 2**10
-FENCE = re.compile(r"(`{3,}|~{3,})")
-ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
@@ -23,47 +22,26 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
     encoding = detect_encoding(path)
     yield from encoding.left_out()
     with encoding.open(path, newline="") as file:
-        yield from blocks(file, extension)
+        yield from blocks(file, extension, EmbeddedPictures(pictures).keep)
 
 
-def blocks(file: TextIO, extension: str) -> Iterator[Block]:
-    """Of a text that is open. Raises ``FileProblem``."""
+def blocks(file: TextIO, extension: str, keep: Keep = keep_none) -> Iterator[Block]:
+    """Of a text that is open, with its ends of lines as they are. ``keep``: what becomes of pictures within it. Raises
+    ``FileProblem``."""
+
+    def pieces() -> Iterator[str]:
+        file.seek(0)
+        while chunk := file.read(CHUNK):
+            yield chunk
+
     if extension in {"csv", "tsv", "tab"}:
         yield from csv_table.read(file, extension)
     elif extension in {"md", "markdown"}:
-        yield from markdown(_lines(file))
-    elif extension in {"txt", "text", "log"}:
-        yield from paragraphs(_lines(file))
+        yield from read_markdown(pieces, keep)
+    elif extension == "ipynb":
+        yield from _notebook(file.read(), keep)
     else:
-        yield Lines(enumerate(_lines(file), 1), "lines", f"```{extension}", "```")
-
-
-def markdown(lines: Iterable[str]) -> Iterator[Block]:
-    """By headings and paragraphs, as it stands; what is fenced stays whole."""
-    held: list[str] = []
-    fence = ""
-    for line in lines:
-        if fence:
-            held.append(line)
-            if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-            continue
-        if opened := FENCE.match(line.lstrip()):
-            fence = opened[1]
-            held.append(line)
-        elif heading := ATX.match(line):
-            yield from _held(held)
-            yield Heading(len(heading[1]), heading[2], line)
-            held = []
-        elif len(held) == 1 and held[0].strip() and (under := UNDERLINE.match(line)):
-            yield Heading(1 if "=" in under[1] else 2, held[0].strip(), f"{held[0]}\n{line}")
-            held = []
-        elif not line.strip():
-            yield from _held(held)
-            held = []
-        else:
-            held.append(line)
-    yield from _held(held)
+        yield from _plain(pieces(), extension)
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[Block]:
@@ -84,7 +62,23 @@ def _held(lines: list[str]) -> Iterator[Text]:
         yield Text("\n".join(lines))
 
 
-def _lines(file: TextIO) -> Iterator[str]:
-    """Without their ends. A line of any length comes in pieces."""
-    while line := file.readline(CHUNK):
-        yield line.rstrip("\r\n")
+def _plain(pieces: Iterable[str], extension: str) -> Iterator[Block]:
+    """As it stands, but for files within it, which are named."""
+    uris = DataUris()
+    lines = map(uris.named, lines_of(uris.pieces(pieces)))
+    if extension in {"txt", "text", "log"}:
+        yield from paragraphs(lines)
+    else:
+        yield Lines(enumerate(lines, 1), "lines", f"```{extension}", "```")
+    for embedded in uris.embedded:
+        yield from embedded.blocks()
+
+
+def _notebook(text: str, keep: Keep) -> Iterator[Block]:
+    try:
+        cells = read_notebook(text, keep)
+    except ValueError:
+        yield LeftOut(Why.DAMAGED, "notebook")
+        yield Lines(enumerate(damaged_lines(lines_of([text])), 1), "lines", "```json", "```")
+    else:
+        yield from cells

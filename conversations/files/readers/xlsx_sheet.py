@@ -201,7 +201,7 @@ def read_strings(archive: Archive, member: str) -> list[SharedText]:
     """Texts that cells name by number. Those before what is damaged are kept."""
     strings: list[SharedText] = []
     root: Any = None
-    with suppress(ParseError), archive.open(member) as file, readable():
+    with suppress(ParseError, FileProblem), archive.open(member) as file, readable():
         for event, element in iterparse(file, ("start", "end")):  # noqa: S314  # see xml_stream
             if event == "start":
                 root = element if root is None else root

@@ -1,6 +1,7 @@
 """A file is what stands in it, whatever it is called."""
 
 import shutil
+import struct
 import zipfile
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from conversations.files.kinds import Kind, detect
 from conversations.files.problems import FileProblem
+from tests.conversations.files.cases.kinds import compound
 from tests.conversations.files.reading import SAMPLES
 
 KINDS = {
@@ -101,6 +103,66 @@ def test_an_archive_of_other_things_is_no_document(tmp_path: Path) -> None:
         archive.writestr("holiday.txt", "x")
     with pytest.raises(FileProblem, match="Unpack it"):
         detect(tmp_path / "a.docx", "a.docx")
+
+
+BOF = struct.pack("<HH", 0x809, 16) + bytes(16)
+OLD = [
+    (compound({"Workbook": BOF}, {"WordDocument": b"x"}), "", ""),
+    (compound({"Book": BOF}), "", ""),
+    (compound({"Workbook": BOF + struct.pack("<HH", 0x2F, 54)}), "encrypted", "password"),
+    (compound({"WordDocument": b"x", "1Table": b"x"}, {"Workbook": BOF}), "unknown_type", ".doc"),
+    (compound({"PowerPoint Document": b"x"}, {"Workbook": BOF}), "unknown_type", ".ppt"),
+    (compound({"EncryptedPackage": "Workbook".encode("utf-16-le")}), "encrypted", "password"),
+    (compound({"__properties_version1.0": b"x"}), "unknown_type", "Outlook"),
+    (compound({"VisioDocument": b"x"}), "unknown_type", "Visio"),
+    (compound({"Other": b"WordDocument"}), "unknown_type", "can't be said"),
+    (compound({"Workbook": BOF})[:600], "damaged", "cut off"),
+]
+
+
+@pytest.mark.parametrize(("content", "code", "words"), OLD)
+def test_an_old_office_file_is_what_lies_at_its_top(content: bytes, code: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    if not code:
+        assert detect(file, "a.xls").extension == "xls"
+        return
+    with pytest.raises(FileProblem, match=words) as refused:
+        detect(file, "a.xls")
+    assert refused.value.code == code
+
+
+def test_circles_in_the_directory_of_an_old_office_file_end(tmp_path: Path) -> None:
+    content = bytearray(compound({"Workbook": BOF, "Other": b"x"}))
+    content[512:516] = struct.pack("<I", 1)  # the sector after the table's own
+    content[516:520] = struct.pack("<I", 1)  # the directory goes on with itself
+    content[1024 + 128 + 68 : 1024 + 128 + 76] = struct.pack("<II", 1, 2)
+    (tmp_path / "a.xls").write_bytes(content)
+    assert detect(tmp_path / "a.xls", "a.xls").extension == "xls"
+
+
+@pytest.mark.parametrize(
+    ("member", "words"),
+    [
+        ("Index/Document.iwa", "Apple's Pages, Numbers or Keynote, .* Export it as PDF"),
+        ("Index.zip", "Export it"),
+        ("index.apxl", "Keynote"),
+        ("visio/document.xml", "Visio"),
+        ("FixedDocSeq.fdseq", "XPS"),
+        ("holiday.txt", "Unpack it"),
+    ],
+)
+def test_what_is_an_archive_is_told_by_its_members(member: str, words: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a", "w") as archive:
+        archive.writestr(member, "x")
+    with pytest.raises(FileProblem, match=words):
+        detect(tmp_path / "a", "a.pages")
+
+
+@pytest.mark.parametrize("name", ["report.fodt", "budget.fods"])
+def test_flat_files_of_opendocument_are_not_shown_as_code(name: str) -> None:
+    with pytest.raises(FileProblem, match="flat OpenDocument"):
+        detect(SAMPLES / name, name)
 
 
 def test_an_encrypted_office_file_is_known_as_such() -> None:

@@ -1,6 +1,7 @@
 """Streams as servers send them that don't keep to what their protocols say, each with what is to be made of it.
 
-Each was seen: in the issues of servers, gateways and other clients, or at a server itself.
+Each was seen: in the issues of servers, gateways and other clients, or at a server itself. Above a stream stand reports of it
+that were looked up, as ``owner/repository#number`` of GitHub's issues and pull requests.
 """
 
 import json
@@ -150,8 +151,10 @@ CHAT = {
     "stop with the first, empty chunk": chat(sse(chunk({"role": "assistant"}, "stop"), *HELLO, DONE)),
     "stop midway": chat(sse(said("Hello "), END, said("wörld."), END, DONE)),
     "stop midway, then none": chat(sse(said("Hello "), END, said("wörld."), DONE)),
+    # open-webui/open-webui#16377
     "stop with thoughts": chat(sse(chunk({"reasoning_content": "So."}, "stop"), *HELLO, END, DONE), THOUGHT),
     "stop before a call": chat(sse(*HELLO, END, calls(piece(ARGUMENTS, name="save", id="a")), DONE), SAID_AND_CALLED),
+    # RayBytes/ChatMock#114
     "tool_calls, then stop": chat(sse(calls(piece(ARGUMENTS, name="save", id="a")), FINISHED_CALL, END, DONE), CALLED),
     "tool_calls, but none came": chat(sse(*HELLO, FINISHED_CALL, DONE), Told(end="unknown")),
     "calls, then text": chat(
@@ -179,6 +182,7 @@ CHAT = {
     "an error after the end": chat(sse(*HELLO, END, {"error": {"message": "no figures"}})),
     "garbage after the end": chat(sse(*HELLO, END, "{half")),
     # The whole once more
+    # abundantbeing/hermes-browser-extension#11
     "message at the end": chat(sse(*HELLO, WHOLE, DONE), FIGURED),
     "message beside the last delta": chat(
         sse(*HELLO, {"choices": [{"delta": {"content": ""}, "message": MESSAGE, "finish_reason": "stop"}]}, DONE)
@@ -213,6 +217,7 @@ CHAT = {
     "message with calls only": chat(
         sse(*HELLO, {"choices": [{"message": {"tool_calls": [piece(ARGUMENTS, name="save")]}}]}, DONE), SAID_AND_CALLED
     ),
+    # infiniflow/ragflow#15443
     "last delta is all": chat(sse(*HELLO, said(TEXT, "stop"), DONE)),
     "a delta before the end is all": chat(sse(*HELLO, said(TEXT), END, DONE)),
     "last delta is the answer without the thoughts": chat(
@@ -221,6 +226,7 @@ CHAT = {
     "each delta is all so far": chat(
         sse(said("Hel"), said("Hello "), said("Hello wör"), said(TEXT), said(TEXT, "stop"))
     ),
+    # can1357/oh-my-pi#2434
     "thoughts that are all so far": chat(
         sse(
             *(chunk({"reasoning_details": [{"type": "reasoning.text", "text": "I count."[:n]}]}) for n in (2, 4, 8, 8)),
@@ -232,9 +238,11 @@ CHAT = {
     "said twice by the model": chat(sse(said("ha"), said("ha"), END), Told(text="haha")),
     "said thrice by the model": chat(sse(*map(said, ["No. ", "No. ", "No. "]), END), Told(text="No. No. No. ")),
     # Thoughts
+    # MoonshotAI/kimi-code#3928
     "thoughts in two fields": chat(
         sse(chunk({"reasoning": "So.", "reasoning_content": "So."}), *HELLO, END, DONE), THOUGHT
     ),
+    # can1357/oh-my-pi#2434
     "thoughts in a field and in tags": chat(
         sse(
             chunk({"content": "<think>"}),
@@ -257,16 +265,24 @@ CHAT = {
         sse(chunk({"reasoning_content": "So it goes"}), said("<think>So it"), chunk(reason="length")),
         Told(text="", thoughts=("So it goes",), end="max_tokens"),
     ),
+    # deepseek-ai/DeepSeek-R1#506
+    "</think> alone": chat(sse(said("</thi"), said("nk>\n\n"), *HELLO, END)),
+    # vllm-project/vllm#13125, open-webui/open-webui#9808
+    "the whole, opened by the prompt": chat(
+        sse({"choices": [{"message": {"content": f"So.\n</think>\n\n{TEXT}"}, "finish_reason": "stop"}]}), THOUGHT
+    ),
     "<thinking>": chat(sse(said("<thin"), said("king>So.</think"), said("ing>\n"), *HELLO, END), THOUGHT),
     "<reasoning>": chat(sse(said("<reasoning>So.</reasoning>"), *HELLO, END), THOUGHT),
     "<thought>": chat(sse(said("<thought>So.</thought>"), *HELLO, END), THOUGHT),
     "thoughts of two": chat(sse(said("<think>So.</think><think>Or.</think>"), *HELLO, END), Told(thoughts=("So.Or.",))),
+    # InternLM/lmdeploy#3954, johnbean393/Sidekick#75
     "gpt-oss": chat(
         harmony(
             "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>", TEXT, "<|return|>"
         ),
         THOUGHT,
     ),
+    # vllm-project/vllm#23694
     "gpt-oss that only answers": chat(harmony("<|start|>assistant<|channel|>final<|message|>", TEXT)),
     "gpt-oss that calls": chat(
         harmony(
@@ -282,6 +298,7 @@ CHAT = {
         harmony("<|start|>assistant to=functions.save<|channel|>commentary json<|message|>", ARGUMENTS), CALLED
     ),
     # Calls
+    # ollama/ollama#7881, AstrBotDevs/AstrBot#6661
     "calls without an index": chat(
         sse(
             calls(piece("", name="save", id="a")),
@@ -292,14 +309,18 @@ CHAT = {
         ),
         TWICE,
     ),
+    # ollama/ollama#15457, BerriAI/litellm#33678
     "calls of one index": chat(
         sse(calls(piece(ARGUMENTS, name="save", id="a", index=0), piece(ARGUMENTS, name="save", id="b", index=0)), END),
         TWICE,
     ),
+    # langchain4j/langchain4j#6230
     "calls of one index without an id": chat(
         sse(calls(piece(ARGUMENTS, name="save", index=0)), calls(piece(ARGUMENTS, name="save", index=0)), END), TWICE
     ),
+    # mike-nott/mcp-assist#42, BerriAI/litellm#37792
     "an object for arguments": chat(sse(calls(piece(CALL[1], name="save", id="a")), END), CALLED),
+    # sgl-project/sglang#6310
     "an index that counts on": chat(
         sse(
             calls(piece("", name="save", id="a", index=0)),
@@ -317,6 +338,7 @@ CHAT = {
         ),
         CALLED,
     ),
+    # vllm-project/vllm-ascend#8178
     "the name with each piece": chat(
         sse(
             calls(piece(ARGUMENTS[:4], name="save", id="a", index=0)),
@@ -325,6 +347,7 @@ CHAT = {
         ),
         CALLED,
     ),
+    # bigduu/Bamboo-agent#377
     "pieces that interleave": chat(
         sse(
             *(calls(piece("", name="save", id=id, index=index)) for index, id in enumerate("ab")),
@@ -519,13 +542,69 @@ def messages(*events: dict[str, Any] | str, told: Told = ENDED) -> OddStream:
 
 MESSAGES = {
     "a block without its end": messages(STARTED, *TOLD, why("end_turn"), STOPPED),
+    # BerriAI/litellm#32159
     "no message_stop": messages(STARTED, *TOLD, over(0), why("end_turn")),
+    "<think>": messages(
+        STARTED,
+        BLOCK,
+        *(words(part, index=0) for part in ("<thi", "nk>So", ".</think>\n", TEXT)),
+        over(0),
+        why("end_turn"),
+        STOPPED,
+        told=ENDED_THOUGHT,
+    ),
+    "<thinking> that never ends": messages(
+        STARTED,
+        BLOCK,
+        words("<thinking>So.", index=0),
+        over(0),
+        why("max_tokens"),
+        STOPPED,
+        told=Told(text="", thoughts=("So.",), end="max_tokens", usage=(20, 7)),
+    ),
+    "a thought and <think>": messages(
+        STARTED,
+        begin(THINKING, index=0),
+        thinks("So.", index=0),
+        over(0),
+        begin({"type": "text", "text": ""}, index=1),
+        words("<think>Or.</think>" + TEXT, index=1),
+        over(1),
+        why("end_turn"),
+        STOPPED,
+        told=Told(thoughts=("So.", "Or."), usage=(20, 7)),
+    ),
+    "<think>, then a call": messages(
+        STARTED,
+        BLOCK,
+        words("<think>So.</think>", index=0),
+        over(0),
+        begin(SAVE, index=1),
+        writes(ARGUMENTS, index=1),
+        over(1),
+        why("tool_use"),
+        STOPPED,
+        told=Told(text="", thoughts=("So.",), calls=(CALL,), end="tool_use", usage=(20, 7)),
+    ),
+    "</think> alone": messages(
+        STARTED, BLOCK, words("</think>\n\n", index=0), words(TEXT, index=0), over(0), why("end_turn"), STOPPED
+    ),
+    # ggml-org/llama.cpp#11861
+    "the message alone, opened by the prompt": OddStream(
+        body=json.dumps(
+            MESSAGE_WHOLE
+            | {"content": [{"type": "text", "text": f"So.\n</think>\n\n{TEXT}"}], "stop_reason": "end_turn"}
+        ).encode(),
+        told=ENDED_THOUGHT,
+        content_type="application/json",
+    ),
     "DONE for message_stop": messages(STARTED, *TOLD, over(0), why("end_turn"), "[DONE]"),
     "DONE before message_stop": messages(STARTED, *TOLD, over(0), why("end_turn"), "[DONE]", STOPPED),
     "DONE without a reason": messages(STARTED, *TOLD, over(0), "[DONE]", told=Told(end="unknown", usage=(20, 0))),
     "message_stop without a reason": messages(
         STARTED, *TOLD, over(0), STOPPED, told=Told(end="unknown", usage=(20, 0))
     ),
+    # tbphp/gpt-load#736, maximhq/bifrost#6081
     "neither": messages(STARTED, *TOLD, over(0), told=Told(end="cut_off")),
     "a reason of Chat Completions": messages(STARTED, *TOLD, over(0), why("stop", "finish_reason"), STOPPED),
     "stopReason": messages(STARTED, *TOLD, over(0), why("end_turn", "stopReason"), STOPPED),
@@ -559,6 +638,7 @@ MESSAGES = {
         STOPPED,
         told=Told(text="", calls=(CALL, CALL), end="tool_use", usage=(20, 7)),
     ),
+    # ihsan-ramadhan/bansos-router#3
     "a thought without its end": messages(
         STARTED,
         begin(THINKING, index=0),
@@ -575,6 +655,7 @@ MESSAGES = {
     ),
     "no beginnings": messages(STARTED, words("Hello "), words("wörld."), why("end_turn"), STOPPED),
     "no message_start": messages(*TOLD, over(0), why("end_turn"), STOPPED, told=Told(usage=(0, 7))),
+    # decolua/9router#2218
     "no index": messages(
         STARTED,
         begin(THINKING),

@@ -5,7 +5,7 @@ import pytest
 
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
 from conversations.providers.errors import StreamError
-from conversations.providers.message_stream import DEEPEST_INPUT, ToolCalls, called_ids
+from conversations.providers.tool_calls import DEEPEST_INPUT, ToolCalls, called_ids
 
 
 def called(*pieces: str, given: object = None) -> tuple[str, dict[str, Any] | None]:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from conversations.providers.base import ProviderEvent
 from conversations.providers.chat_calls import PiecedCalls
-from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator
+from conversations.providers.chat_stream import ChatAccumulator
 from conversations.providers.event_stream import StreamEvent
 from conversations.providers.harmony import MARKS
-from conversations.providers.inline_thoughts import InlineThoughts
-from conversations.providers.message_stream import ToolCalls
+from conversations.providers.inline_thoughts import THOUGHT_TAGS, InlineThoughts
+from conversations.providers.tool_calls import ToolCalls
 
 THOUGHT = "I count\n\nthe <b>loaves</b>, as </thin air."
 
@@ -49,8 +49,28 @@ ANSWERS = [
     # Never closed: the model did not come to an answer, and the engine's own parsers say so, too.
     ("<think>So it goes on </thi", "So it goes on </thi", ""),
     ("<think>", "", ""),
-    ("Thought first, opened by the prompt.</think>Yes.", "", "Thought first, opened by the prompt.</think>Yes."),
+    # Opened by the prompt: what was shown by then stays, and where nothing was there is only the tag to leave away.
+    ("Thought first.</think>Yes.", "", "Thought first.</think>Yes."),
+    ("</think>\n\nYes.", "", "Yes."),
+    ("\n</think><think>So.</think> Yes.", "So.", "Yes."),
+    ("So.</thi", "", "So.</thi"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "opened"),
+    [
+        ("So.\n</think>\n\nYes.", "<think>So.\n</think>\n\nYes."),
+        ("So. </thinking>\nYes.", "<thinking>So. </thinking>\nYes."),
+        ("<think>So.\n</think>\nYes.", "<think>So.\n</think>\nYes."),
+        ("It ends with `</think>`, as a tag.", "It ends with `</think>`, as a tag."),
+        ("Yes.", "Yes."),
+        ("", ""),
+    ],
+)
+def test_of_a_whole_answer_an_opening_tag_that_the_prompt_held_is_put_back(answer: str, opened: str) -> None:
+    assert InlineThoughts(THOUGHT_TAGS).whole(answer) == opened
+    assert InlineThoughts({}).whole(answer) == answer
 
 
 @pytest.mark.parametrize(("answer", "thought", "text"), ANSWERS)

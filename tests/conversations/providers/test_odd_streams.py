@@ -15,14 +15,15 @@ from conversations.providers import event_stream
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import Provider, ProviderError, ProviderEvent, UsageSoFar
 from conversations.providers.chat_calls import PiecedCalls
-from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator, usage_of
+from conversations.providers.chat_stream import ChatAccumulator, usage_of
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.errors import StreamError
 from conversations.providers.event_stream import EVENTS_AT_ONCE, LIFE, LONGEST, EventReader, StreamEvent, events_in
-from conversations.providers.inline_thoughts import InlineThoughts
-from conversations.providers.message_stream import MOST_CALLS, Heard, MessageAccumulator, Progress, ToolCalls
+from conversations.providers.inline_thoughts import THOUGHT_TAGS, InlineThoughts
+from conversations.providers.message_stream import Heard, MessageAccumulator, Progress
 from conversations.providers.openai import OpenAIProvider
 from conversations.providers.stream_reading import Reading
+from conversations.providers.tool_calls import MOST_CALLS, ToolCalls
 from tests.bytes_server import BytesServer
 from tests.conversations.providers.odd_streams import CHAT, CLI, MESSAGES, OddStream, Told, told_by
 
@@ -91,7 +92,7 @@ async def test_odd_streams_of_the_messages_api(
 
 def reading_of(protocol: str) -> Reading:
     if protocol == "messages":
-        return MessageAccumulator()
+        return MessageAccumulator(inline=InlineThoughts(THOUGHT_TAGS))
     return ChatAccumulator(calls=PiecedCalls(ToolCalls()), inline=InlineThoughts(THOUGHT_TAGS))
 
 

@@ -1,5 +1,6 @@
 """Words are found as people write them, in any language: by search, by recall and while they are still being typed."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -11,6 +12,7 @@ from conversations.runtime.db import read_only
 from conversations.threads import search as threads_search
 from conversations.web.search import hits
 from memory.index.index_turns import catch_up
+from memory.language.words import ALIKE, bare_letters
 from memory.sources import recall
 from memory.sources.recall import RecallQuery
 from tests.conversations.factories import make_thread, make_thread_with_file
@@ -88,6 +90,7 @@ WRITTEN = {
     "C#": ("I like C#.", "c#", "C#"),
     "F#": ("F# it is.", "F#", "F#"),
     ".NET": ("We use .NET 10.", ".NET", "NET"),
+    "C++ with its year": ("We build with C++17.", "C++17", "C++"),
     "R&D": ("Ask the R&D team.", "r&d", "R&D"),
     "AT&T": ("The AT&T bill came.", "AT&T", "AT&T"),
     "Q&A": ("It was a Q&A.", "Q&A", "Q&A"),
@@ -157,6 +160,52 @@ def test_a_beginning_stands_where_a_word_begins(user: User) -> None:
     tell(user, "We start the party.")
     assert found_by(user, "art") == {} == found_by(user, "art%")
     assert found_by(user, "sta") != {}
+
+
+@pytest.mark.parametrize(
+    ("title", "asked"),
+    [
+        ("Łódź and Œuvre", "lodz oeuvre"),
+        ("Smørrebrød", "smorrebrod"),
+        ("Diyarbakır", "diyarbakir"),
+        ("Café Straße", "cafe strasse"),
+        ("zero\u200bwidth", "zerowidth"),
+        ("lodz", "Łódź"),
+        ("Þingvellir", "thing"),
+    ],
+)
+def test_titles_are_found_by_the_letters_that_turns_are_found_by(user: User, title: str, asked: str) -> None:
+    thread = make_thread(user, title=title)
+    make_thread(user, title="Other")
+    assert [hit.address for hit in hits(user, asked)] == [f"/threads/{thread.id}/"]
+
+
+def test_titles_fold_in_sql_as_words_do_in_python(user: User) -> None:
+    title = "".join(ALIKE) + "ß" + "".join(map(chr, range(0xC0, 0x180)))
+    make_thread(user, title=title[:200])
+    assert len(hits(user, bare_letters(title[:100]))) == 1
+
+
+def test_a_beginning_is_found_in_a_file_and_marked_there(user: User) -> None:
+    make_thread_with_file(user, ["Nothing.", "We run Kubernetes in two clusters."], turns=["Look.", "Yes."])
+    for asked in ("Kuber", "cluster Kuber"):
+        [hit] = hits(user, asked)
+        assert ("Kubernetes", True) in hit.places[0].parts
+    assert hits(user, "notacluster Kuber") == []
+
+
+@pytest.mark.parametrize("for_message", [False, True])
+def test_small_words_alone_are_recalled_as_a_phrase(user: User, other_user: User, for_message: bool) -> None:
+    said = "He began: To be, or not to be, that is it."
+    for person in (user, other_user):
+        thread = make_thread(person, [said.replace(",", ""), "To be."], updated_at=timezone.now())
+        catch_up(person.pk)
+    query = RecallQuery(user_id=user.pk, text="“to be or not to be”?", at=timezone.now(), is_message=for_message)
+    with read_only():
+        [best] = recall.search(query)
+        assert best.text == said.replace(",", "") and best.thread != thread.id
+        assert recall.search(replace(query, text="not to be or to be")) == []
+        assert recall.search(replace(query, thread_id=best.thread, before=1)) == []
 
 
 def test_nothing_of_others_and_nothing_forgotten_is_found_by_a_beginning(user: User, other_user: User) -> None:

@@ -168,6 +168,13 @@ BODIES: Mapping[str, tuple[str, str]] = {
         '<p>before</p><iframe srcdoc="<p>in &amp;lt;the&amp;gt; frame</p><p hidden>Alpha</p>"></iframe><p>after</p>',
         "",
     ),
+    "formulas.html": (
+        "<p>Then <math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math> and "
+        '<math display="block"><semantics><mfrac><mn>1</mn><mrow><mn>2</mn><mi>a</mi></mrow></mfrac>'
+        '<annotation encoding="application/x-tex">Alpha</annotation></semantics></math>, <math><mphantom><mi>Beta</mi>'
+        "</mphantom><msub><mi>H</mi><mn>2</mn></msub></math>; <math><mi>open</p><p>after</p>",
+        "",
+    ),
     "cut-off.html": ("<h1>Report</h1><p>Costs <table><tr><th>a<th>b<tr><td>1<td>cut", ""),
 }
 

@@ -284,6 +284,42 @@ FILES: Mapping[str, Callable[[], bytes]] = {
         "Content-Type: text/html\nContent-Transfer-Encoding: base64\n\n"
         + packed('<meta charset="koi8-r"><p>Проверка</p>', "koi8-r", "base64")
     ),
+    "missing-semicolon.eml": lambda: message("Content-Type: text/html charset=iso-8859-1\n\n<p>Only &euro; HTML</p>"),
+    "html-unsaid.eml": lambda: message("\n<html><body><p>HTML said nowhere</p></body></html>"),
+    "blank-first.eml": lambda: b"\n\n" + message("\nThe word is LANTERN.\n"),
+    "mark-first.eml": lambda: b"\xef\xbb\xbf" + message("\nThe word is LANTERN.\n"),
+    "utf-16.eml": lambda: message("\nThe word is LANTERN.\n").decode().encode("utf-16"),
+    "two-packed.eml": lambda: message("Content-Transfer-Encoding: base64\n\nVHdv\nIHBhcnRzLg==\nQW5kIG1vcmUu\n"),
+    "broken-header.eml": lambda: message(
+        divided("mixed", part("The word is LANTERN.")),
+        head="From: a@a.example\nSubject: long\nsubject goes on\nMIME-Version: 1.0\n",
+    ),
+    "stub-in-german.eml": lambda: alternative(
+        "Ihr Programm kann leider keine HTML-Nachrichten zeigen, bitte lesen Sie diese hier: https://a.example/123456",
+        "<p>Rechnung 4711 über 99 Euro</p>",
+    ),
+    "html-around-file.eml": lambda: message(
+        divided(
+            "alternative",
+            part("Hello there, see file."),
+            divided(
+                "mixed",
+                part("<p>Hello there,</p>", "text/html"),
+                PDF,
+                part("<p>see file. PS</p>", "text/html"),
+                boundary="b2",
+                end="--b2--\n",
+            ),
+        )
+    ),
+    "list-of-windows.eml": lambda: mixed(
+        part("See."),
+        part(
+            packed("Name;Ort\nJürgen;Köln\n", "cp1252", "base64"),
+            "application/octet-stream; name=list.csv",
+            "Content-Transfer-Encoding: base64\n",
+        ),
+    ),
     "box.mbox": lambda: MBOX,
     "page.mht": lambda: ARCHIVE,
     "headers.eml": lambda: message(
