@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 
 from conversations.files.archives import Archive
-from conversations.files.blocks import Block, LeftOut, Text, Why
+from conversations.files.blocks import Block, LeftOut, Text, Title, Why
 from conversations.files.encodings import DECLARATION_BYTES, declared_encoding, decode
-from conversations.files.html_blocks import HtmlBlocks
+from conversations.files.html_page import read_page
 from conversations.files.problems import FileProblem
 from conversations.files.readers.text import paragraphs
 
@@ -48,10 +48,7 @@ def _text(content: bytes, declared: str = "") -> str:
 
 
 def _page(text: str) -> Iterator[Block]:
-    parser = HtmlBlocks()
-    parser.feed(text)
-    parser.close()
-    yield from parser.take()
+    return (block for block in read_page(lambda: [text]) if not isinstance(block, Title))
 
 
 def _web_archive(content: bytes) -> Iterator[Block]:
