@@ -79,6 +79,18 @@ def controls(forms: Element) -> dict[str, list[Piece]]:
     }
 
 
+def field_mark(element: Element) -> str:
+    """Of a field of a form that came from Word: a box, or what was chosen from a list."""
+    values: dict[str, list[str]] = {}
+    for parameter in children_named(element, "field:param"):
+        values.setdefault(attribute(parameter, "field:name"), []).append(attribute(parameter, "field:value"))
+    kind = attribute(element, "field:type")
+    if kind.endswith("FORMCHECKBOX"):
+        return marks.checked("true" in values.get("Checkbox_Checked", []))
+    entries, chosen = values.get("Dropdown_ListEntry", []), values.get("Dropdown_Selected", ["0"])[0]
+    return entries[int(chosen)] if chosen.isdecimal() and len(chosen) < 6 and int(chosen) < len(entries) else ""
+
+
 def _control(element: Element) -> Iterator[Piece]:
     kind, label = name(element.tag), attribute(element, "form:label")
     value = attribute(element, "form:current-value") or attribute(element, "form:value")

@@ -9,7 +9,7 @@ from conversations.files.archives import Archive
 from conversations.files.blocks import Block, Heading, LeftOut, Text, Why
 from conversations.files.grids import MOST_COLUMNS, Cell, Row, columns, grid
 from conversations.files.letters import UNKNOWN, Letters
-from conversations.files.readers.odf_objects import controls, embedded
+from conversations.files.readers.odf_objects import controls, embedded, field_mark
 from conversations.files.readers.odf_styles import BULLET, Counter, ListLevel, Styles
 from conversations.files.runs import Look, Piece, Run, apart, bounded, flat, is_heading, marked, plain, seen
 from conversations.files.symbols import readable
@@ -79,6 +79,8 @@ class Story:
             "text:hidden-text": self._hidden_text,
             "text:placeholder": self._placeholder,
             "text:ruby-text": lambda at, base: self._sign(f" ({''.join(at.itertext())})", base),
+            "field:fieldmark": lambda at, base: self._sign(field_mark(at), base),
+            "loext:content-control": self._content_control,
             "office:annotation": self._comment,
             "draw:control": lambda at, _: iter(self._document.controls.get(attribute(at, "draw:control"), [])),
             "draw:frame": self.frame,
@@ -226,7 +228,8 @@ class Story:
             yield self._run(inner.tail or "", base)
 
     def _run(self, text: str, base: Letters) -> Run:
-        return Run(readable(text.replace("\xad", ""), base.font or ""), base.look()) if text else Run("")
+        font = self._document.styles.family(base.font or "", text)
+        return Run(readable(text.replace("\xad", ""), font), base.look()) if text else Run("")
 
     def _sign(self, text: str, base: Letters) -> Iterator[Piece]:
         yield Run(text, base.look())
@@ -277,6 +280,14 @@ class Story:
 
     def _placeholder(self, element: Element, base: Letters) -> Iterator[Piece]:
         yield Run(marks.not_filled_in("".join(element.itertext()).strip("<>")), base.look())
+
+    def _content_control(self, element: Element, base: Letters) -> Iterator[Piece]:
+        if attribute(element, "loext:checkbox") == "true":
+            yield Run(marks.checked(attribute(element, "loext:checked") == "true"), base.look())
+        elif attribute(element, "loext:showing-place-holder") == "true":
+            yield from self._placeholder(element, base)
+        else:
+            yield from self._pieces(element, base)
 
     def frame(self, element: Element, base: Letters) -> Iterator[Piece]:
         """A text box, a table, a formula, a chart, a picture: one of them, in several forms."""

@@ -84,6 +84,10 @@ class Styles:
     shared: "Styles | None" = None
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
     outline: dict[int, ListLevel] = field(default_factory=dict)
+    families: dict[str, str] = field(default_factory=dict)
+    """Of fonts, by the names that the file gives them."""
+    lettered: set[str] = field(default_factory=set)
+    """Fonts whose ordinary letters are shown as such."""
     master_pages: set[str] = field(default_factory=set)
     """Those that a paragraph begins."""
 
@@ -100,6 +104,11 @@ class Styles:
                     self.master_pages.add(page)
             case "text:list-style":
                 self.lists[attribute(element, "style:name")] = dict(_levels(element))
+            case "style:font-face":
+                family = attribute(element, "svg:font-family").strip("'\"")
+                self.families[attribute(element, "style:name")] = family
+                if attribute(element, "style:font-charset") != "x-symbol":
+                    self.lettered.add(attribute(element, "style:name"))
             case "text:outline-style":
                 self.outline = dict(_levels(element))
 
@@ -122,6 +131,13 @@ class Styles:
                 is_hidden=style.is_hidden or result.is_hidden,
             )
         return result
+
+    def family(self, font: str, text: str) -> str:
+        """The font that the text is to be read by; empty where its letters are what they are."""
+        if font in self.families or self.shared is None:
+            is_plain = font in self.lettered and not any("\uf000" <= sign <= "\uf0ff" for sign in text)
+            return "" if is_plain else self.families.get(font, font)
+        return self.shared.family(font, text)
 
     def list_levels(self, style_name: str) -> dict[int, ListLevel]:
         if style_name in self.lists or self.shared is None:

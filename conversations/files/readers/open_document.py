@@ -22,6 +22,7 @@ NOT_READ = {"page-number", "date-time", "footer", "header", "page"}
 FEW_LETTERS = 40
 """Of a text whose pictures are what it says."""
 UNITS = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
+STYLES = ("office:font-face-decls", "office:automatic-styles")
 USUAL_PAGE = "Standard"
 HEADERS = (
     "style:header",
@@ -61,7 +62,7 @@ def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     shared = Document(archive, styles)
     story = Story(shared)
     yield from pages.damaged()
-    for element in children(archive, "content.xml", {"office:automatic-styles", "office:text"}):
+    for element in children(archive, "content.xml", {*STYLES, "office:text"}):
         if name(element.tag).startswith(("style:", "text:list-style", "number:")):
             styles.add(element)
         else:
@@ -109,7 +110,7 @@ class _Pages:
         if root is None:
             return
         self._is_damaged = False
-        for element in inside(child(root, "office:styles")):
+        for element in (*inside(child(root, "office:font-face-decls")), *inside(child(root, "office:styles"))):
             self.styles.add(element)
         for element in inside(child(root, "office:automatic-styles")):
             self.own.add(element)
@@ -153,9 +154,7 @@ def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     yield from pages.damaged()
     deck = _Deck(archive, pages, pictures)
     number = 0
-    for element in children(
-        archive, "content.xml", {"office:automatic-styles", "office:presentation", "office:drawing"}
-    ):
+    for element in children(archive, "content.xml", {*STYLES, "office:presentation", "office:drawing"}):
         match name(element.tag):
             case "draw:page":
                 number += 1
@@ -197,7 +196,7 @@ class _Deck:
         has_words = bool(title) or shared.letters
         given = [] if has_words else list(_given_pictures(shared, self.pictures, f"slide-{number}"))
         yield from given
-        if not (title or blocks or on_each or notes or given):
+        if not title and all(isinstance(block, LeftOut) for block in (*blocks, *on_each, *notes, *given)):
             yield Text("(No text stands on this slide.)")
         if not_read := shared.shown_pictures - len(given):
             yield LeftOut(Why.NOT_READ, "picture", not_read)
@@ -205,16 +204,14 @@ class _Deck:
     def _shapes(self, story: Story, canvas: Canvas, shapes: list[Element]) -> tuple[list[str], list[Block]]:
         titles: list[str] = []
         blocks: list[Block] = []
-        for shape in shapes:
-            if name(shape.tag) == "presentation:notes":
-                continue
+        for shape in _flattened(shapes):
             box = _box(shape)
             if canvas.is_outside(box):
                 blocks.append(LeftOut(Why.HIDDEN, "shape outside of the slide"))
                 continue
             fill = self._fill(shape)
             inner = list(story.blocks(shape, fill or canvas.behind(box)))
-            if fill or name(shape.tag) == "draw:g" or child(shape, "draw:image") is not None:
+            if fill or child(shape, "draw:image") is not None:
                 canvas.paint(box)
             if attribute(shape, "presentation:class") == "title":
                 titles.append(plain(inner))
@@ -262,6 +259,17 @@ class _Deck:
             if text := plain(blocks):
                 yield Text(f"Notes: {text}")
             yield from (block for block in blocks if isinstance(block, LeftOut))
+
+
+def _flattened(shapes: Iterable[Element]) -> Iterator[Element]:
+    """Groups, of any depth, as their shapes, which have places on the slide of their own. Without notes."""
+    waiting = [*shapes][::-1]
+    while waiting:
+        shape = waiting.pop()
+        if name(shape.tag) in {"draw:g", "draw:a"} and attribute(shape, "draw:layer") == "":
+            waiting += [*shape][::-1]
+        elif name(shape.tag) not in {"presentation:notes", "svg:title", "svg:desc"}:
+            yield shape
 
 
 def _box(shape: Element) -> Box | None:

@@ -98,7 +98,7 @@ class _Deck:
         yield from further
         given = self._pictures_of(number, shapes.pictures) if not title and _has_no_words([*blocks, *further]) else []
         yield from given
-        if not (title or blocks or further or given):
+        if not title and all(isinstance(block, LeftOut) for block in (*blocks, *further, *given)):
             yield Text(EMPTY)
         if not_read := len(shapes.pictures) - len(given):
             yield LeftOut(Why.NOT_READ, "picture", not_read)

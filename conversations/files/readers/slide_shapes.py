@@ -67,9 +67,12 @@ class Canvas:
         return UNKNOWN if any(_overlap(box, other) for other in self.painted) else self.background
 
     def is_outside(self, box: Box | None) -> bool:
+        """What has no size grows with its text, so it may begin on the edge."""
         if box is None or not self.width or not self.height:
             return False
-        return box[2] <= 0 or box[3] <= 0 or box[0] >= self.width or box[1] >= self.height
+        left, top, right, bottom = box
+        is_before = right < 0 or bottom < 0 or (right == 0 > left) or (bottom == 0 > top)
+        return is_before or left >= self.width or top >= self.height
 
 
 @dataclass(frozen=True)

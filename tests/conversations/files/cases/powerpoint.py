@@ -34,6 +34,7 @@ def deck(*slides: Slide, authors: str = "") -> bytes:
     related = {f"s{at}": f"slide=ppt/slides/slide{at}.xml" for at in range(1, len(slides) + 1)}
     members: dict[str, str | bytes] = {
         "[Content_Types].xml": TYPES,
+        "_rels/.rels": relations({"d": "officeDocument=ppt/presentation.xml"}),
         "ppt/presentation.xml": root,
         "ppt/_rels/presentation.xml.rels": relations({**related, "a": "commentAuthors=ppt/authors.xml"}, "ppt"),
         "ppt/authors.xml": authors,

@@ -37,6 +37,7 @@ def document(body: str, members: Mapping[str, str | bytes] | None = None, **rela
     return archive(
         {
             "[Content_Types].xml": TYPES,
+            "_rels/.rels": relations({"d": "officeDocument=word/document.xml"}),
             "word/document.xml": whole,
             "word/_rels/document.xml.rels": links,
             **(members or {}),

@@ -16,7 +16,7 @@ def archive(members: Mapping[str, str | bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def relations(related: Mapping[str, str], base: str) -> str:
+def relations(related: Mapping[str, str], base: str = "") -> str:
     """Where a member of the folder ``base`` refers to: by their ids ``kind=place``, or a place whose kind is the id."""
     kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     pairs = {id: place.partition("=")[::2] if "=" in place else (id, place) for id, place in related.items()}
