@@ -13,6 +13,8 @@ from conversations.files.xml_stream import attribute, children_named, found, nam
 MOST_POINTS = 2_000
 """Of a series; a chart of more is a drawing of data that stand elsewhere."""
 MOST_SERIES = 100
+MOST_LEVELS = 9
+"""Of categories within categories."""
 CATEGORY = "category"
 """Over what the values are of."""
 GRAPHICS = {"c:chart", "cx:chart", "dgm:relIds"}
@@ -107,7 +109,7 @@ def _points(elements: list[Element]) -> dict[int, str]:
     points: dict[int, str] = {}
     for element in elements:
         code = "".join(at.text or "" for at in found(element, "c:formatCode"))
-        for level in [*found(element, "c:lvl")][::-1] or [element]:
+        for level in [*islice(found(element, "c:lvl"), MOST_LEVELS)][::-1] or [element]:
             for point in islice(found(level, "c:pt"), MOST_POINTS):
                 index = attribute(point, "idx")
                 value = _shown(" ".join("".join(at.text or "" for at in children_named(point, "c:v")).split()), code)

@@ -1,6 +1,7 @@
 """How letters of a document look, as far as that says what they are, or whether anybody sees them. Pure."""
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from conversations.files.runs import SMALLEST_POINTS, WHITE, Look, is_invisible
 
@@ -21,6 +22,7 @@ class Letters:
     background: str | None = None
     font: str | None = None
 
+    @lru_cache(maxsize=10_000)  # noqa: B019  # of a process that reads one file
     def over(self, base: "Letters") -> "Letters":
         """These, and where they say nothing, what the base says."""
         own = {
@@ -29,6 +31,7 @@ class Letters:
         }
         return Letters(**own)
 
+    @lru_cache(maxsize=10_000)  # noqa: B019
     def look(self) -> Look:
         is_hidden = bool(self.is_hidden) or (self.points is not None and self.points <= SMALLEST_POINTS)
         is_hidden = is_hidden or is_invisible(self.colour or "", self.background or WHITE)

@@ -4,9 +4,11 @@ Office writes such a letter as itself or in Unicode's private area, 0xF000 highe
 sign that models know best: an arrow of any weight is an arrow.
 """
 
+import re
 from collections.abc import Mapping
 
 PRIVATE = 0xF000
+OF_SYMBOLS = re.compile(r"[\uf000-\uf0ff]")
 
 
 def _table(**rows: str) -> Mapping[int, str]:
@@ -71,7 +73,7 @@ FONTS = {
 
 
 def is_symbol_font(font: str) -> bool:
-    return _key(font) in FONTS
+    return bool(font) and _key(font) in FONTS
 
 
 def letter(code: int, font: str) -> str:
@@ -92,7 +94,7 @@ def readable(text: str, font: str) -> str:
     """Text of that font. Of fonts that are no symbol fonts, only what stands in the private area of symbols is looked up."""
     if is_symbol_font(font):
         return "".join(letter(ord(sign), font) if sign > " " else sign for sign in text)
-    if any(PRIVATE <= ord(sign) < PRIVATE + 0x100 for sign in text):
+    if OF_SYMBOLS.search(text):
         return "".join(_private(ord(sign), font) for sign in text)
     return text
 

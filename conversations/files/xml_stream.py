@@ -65,7 +65,9 @@ STRICT = {
     "http://purl.oclc.org/ooxml/drawingml/picture": "pic",
 }
 """What Office writes if it is told to keep to the standard."""
-SHORT = {address: short for short, address in NAMES.items()} | STRICT
+OTHER = {"http://openoffice.org/2009/office": "office"}
+"""Where LibreOffice puts what the standard has no place for."""
+SHORT = {address: short for short, address in NAMES.items()} | STRICT | OTHER
 
 
 READ = {
@@ -102,7 +104,14 @@ def inside(element: Element | None) -> Iterator[Element]:
 def child(element: Element | None, *path: str) -> Element | None:
     """The first one right within, and within that, by their short names."""
     for wanted in path:
-        element = next(children_named(element, wanted), None)
+        if element is None:
+            return None
+        for inner in element:
+            if name(inner.tag) == wanted:
+                element = inner
+                break
+        else:
+            return None
     return element
 
 

@@ -8,7 +8,7 @@ from conversations.files.formulas import formula
 from conversations.files.letters import UNKNOWN
 from conversations.files.numerals import numeral
 from conversations.files.runs import SMALLEST_POINTS, Look, Piece, Run, is_invisible, marked, seen
-from conversations.files.symbols import readable
+from conversations.files.symbols import OF_SYMBOLS, readable
 from conversations.files.xml_stream import alternative, attribute, child, name, value
 
 NUMBERS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
@@ -123,7 +123,7 @@ def _readable(text: str, properties: Element | None) -> str:
 
 
 def _has_private(text: str) -> bool:
-    return any("\uf000" <= sign <= "\uf0ff" for sign in text)
+    return OF_SYMBOLS.search(text) is not None
 
 
 def look(properties: Element | None, palette: Palette, background: str) -> Look:

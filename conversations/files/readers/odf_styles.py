@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from conversations.files.letters import NOTHING, UNKNOWN, Letters
 from conversations.files.numerals import numeral
-from conversations.files.symbols import readable
+from conversations.files.symbols import OF_SYMBOLS, readable
 from conversations.files.xml_stream import attribute, child, children_named, name
 
 BULLET = "-"
@@ -15,6 +15,8 @@ TICKS = set("☐☑☒✓✔✗✘")
 """Bullets that say something."""
 PLACE = re.compile(r"%(\d{1,2})%")
 NONE = {"none", ""}
+LONGEST_CHAIN = 50
+"""Styles that one is based on; what lies further back is not looked at."""
 
 
 def colour(text: str) -> str | None:
@@ -93,9 +95,10 @@ class Styles:
 
     def __post_init__(self) -> None:
         self._own: dict[tuple[str, str], tuple[str, Style]] = {}
+        self._resolved: dict[tuple[str, str], Style] = {}
 
     def add(self, element: Element) -> None:
-        """A child of ``office:styles`` or ``office:automatic-styles``."""
+        """A child of ``office:styles`` or ``office:automatic-styles``, all of which come before the text."""
         match name(element.tag):
             case "style:style" | "style:default-style":
                 key = attribute(element, "style:family"), attribute(element, "style:name")
@@ -114,9 +117,15 @@ class Styles:
 
     def style(self, family: str, style_name: str) -> Style:
         """With what it takes from those it is based on, and from what is usual for its family."""
+        key = family, style_name
+        if key not in self._resolved:
+            self._resolved[key] = self._inherited(family, style_name)
+        return self._resolved[key]
+
+    def _inherited(self, family: str, style_name: str) -> Style:
         chain: list[Style] = []
         passed: set[str] = set()
-        while style_name and style_name not in passed:
+        while style_name and style_name not in passed and len(chain) < LONGEST_CHAIN:
             passed.add(style_name)
             parent, own = self._find(family, style_name)
             chain.append(own)
@@ -135,7 +144,7 @@ class Styles:
     def family(self, font: str, text: str) -> str:
         """The font that the text is to be read by; empty where its letters are what they are."""
         if font in self.families or self.shared is None:
-            is_plain = font in self.lettered and not any("\uf000" <= sign <= "\uf0ff" for sign in text)
+            is_plain = font in self.lettered and not OF_SYMBOLS.search(text)
             return "" if is_plain else self.families.get(font, font)
         return self.shared.family(font, text)
 

@@ -17,6 +17,8 @@ ON_EACH = {"sldNum", "dt", "ftr", "hdr", "sldImg"}
 """What stands on every slide: its number, the day, the picture of the slide above its notes."""
 TITLES = {"title", "ctrTitle"}
 ON = {"1", "true"}
+MOST_PAINTED = 500
+"""Shapes that are looked at for what lies behind a text."""
 
 type Box = tuple[float, float, float, float]
 """Left, top, right and bottom."""
@@ -64,6 +66,8 @@ class Canvas:
         self.painted.append(box)
 
     def behind(self, box: Box | None) -> str:
+        if len(self.painted) > MOST_PAINTED:
+            return UNKNOWN
         return UNKNOWN if any(_overlap(box, other) for other in self.painted) else self.background
 
     def is_outside(self, box: Box | None) -> bool:

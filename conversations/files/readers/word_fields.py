@@ -7,6 +7,9 @@ from conversations.files import marks
 from conversations.files.symbols import letter
 from conversations.files.xml_stream import ON, attribute, child, children_named, value
 
+DEEPEST = 50
+"""Fields within fields."""
+
 
 @dataclass
 class _Field:
@@ -44,7 +47,8 @@ class Fields:
             case "begin":
                 is_shown = self.is_text
                 shown = _filled_in(child(mark, "w:ffData"))
-                self._open.append(_Field(is_given=bool(shown)))
+                if len(self._open) < DEEPEST:
+                    self._open.append(_Field(is_given=bool(shown)))
                 return shown if is_shown else ""
             case "separate" if self._open:
                 self._open[-1].is_result = True

@@ -19,13 +19,15 @@ HIGHLIGHTS = {
     "blue": "0000FF",
     "red": "FF0000",
 }
+LONGEST_CHAIN = 50
+"""Styles that one is based on; what lies further back is not looked at."""
 LEAST_SHIFT = 3
 """Half points: text that is moved up by less is not raised."""
 
 
 def letters(properties: Element | None) -> Letters:
     """Of a ``w:rPr``."""
-    if properties is None:
+    if properties is None or not len(properties):
         return NOTHING
     struck = [switch for kind in ("w:strike", "w:dstrike") if (switch := is_on(properties, kind)) is not None]
     return Letters(
@@ -125,7 +127,7 @@ class Styles:
         """A style that is based on itself ends there."""
         chain: list[Style] = []
         passed: set[str] = set()
-        while style_id in self._own and style_id not in passed:
+        while style_id in self._own and style_id not in passed and len(chain) < LONGEST_CHAIN:
             passed.add(style_id)
             chain.append(self._own[style_id])
             style_id = chain[-1].based_on
