@@ -1,7 +1,7 @@
 """EPUB: the chapters in the order of reading."""
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
@@ -9,8 +9,9 @@ from xml.etree.ElementTree import Element, ParseError
 
 from conversations.files.archives import DAMAGED, Archive, open_archive
 from conversations.files.blocks import Block, Heading, LeftOut, Text, Title, Why
+from conversations.files.data_uris import EmbeddedPictures, Keep
 from conversations.files.encodings import declared_encoding, decode
-from conversations.files.html_blocks import HtmlBlocks
+from conversations.files.html_page import read_page
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import FileProblem
 from conversations.files.xml_stream import found, tree
@@ -34,11 +35,39 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
         chapters = [items[ref.get("idref")] for ref in found(package, "opf:itemref") if ref.get("idref") in items]
         titles = _titles(archive, folder, items.values())
         yield Title(next((title.text or "" for title in found(package, "dc:title")), ""))
+        sheets = _sheets(archive, folder, items.values())
+        keep = EmbeddedPictures(pictures).keep
         for chapter in chapters:
             place = _place(folder, chapter.get("href", ""))
-            if place not in archive.names:
-                raise FileProblem("damaged", f"The book is damaged: its chapter {place} is missing.")
-            yield from _chapter(archive.read(place, at_most=CHAPTER_BYTES), titles.get(place, ""))
+            if "nav" in chapter.get("properties", "").split():
+                yield LeftOut(Why.NOT_READ, "contents page")  # its titles stand above the chapters
+            elif content := _content(archive, place):
+                yield from _chapter(content, titles.get(place, ""), _linked(sheets, place), keep)
+            else:
+                yield LeftOut(Why.DAMAGED, "chapter")
+
+
+def _content(archive: Archive, place: str) -> bytes:
+    """Empty where the chapter is missing or damaged, which costs it alone."""
+    if place not in archive.names:
+        return b""
+    try:
+        return archive.read(place, at_most=CHAPTER_BYTES)
+    except FileProblem as problem:
+        if problem.code != "damaged":
+            raise
+        return b""
+
+
+def _sheets(archive: Archive, folder: str, items: Iterable[Element]) -> dict[str, str]:
+    """Style sheets by their place in the archive."""
+    places = (_place(folder, item.get("href", "")) for item in items if item.get("media-type") == "text/css")
+    return {place: content.decode("utf-8", "replace") for place in places if (content := _content(archive, place))}
+
+
+def _linked(sheets: Mapping[str, str], chapter: str) -> dict[str, str]:
+    """By the address that a chapter has for them."""
+    return {posixpath.relpath(place, posixpath.dirname(chapter) or "."): css for place, css in sheets.items()}
 
 
 def _refuse_protected(archive: Archive) -> None:
@@ -78,15 +107,13 @@ def _place(folder: str, address: str) -> str:
     return posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))
 
 
-def _chapter(content: bytes, title: str) -> Iterator[Block]:
+def _chapter(content: bytes, title: str, linked: Mapping[str, str], keep: Keep) -> Iterator[Block]:
     text, damaged = decode(content, declared_encoding(content))
-    parser = HtmlBlocks()
-    parser.feed(text)
-    parser.close()
     if damaged:
         yield LeftOut(Why.DAMAGED, "letter", damaged)
-    blocks = list(parser.take())
-    if blocks and title and not any(isinstance(block, Heading) for block in blocks):
+    _, *blocks = read_page(lambda: [text], keep=keep, linked=linked)
+    seen = [block for block in blocks if not isinstance(block, LeftOut)]
+    if seen and title and not any(isinstance(block, Heading) for block in seen):
         yield Heading(1, title)
-        blocks = blocks[blocks[0] == Text(title) :]
+        blocks = [block for block in blocks if block is not seen[0]] if seen[0] == Text(title) else blocks
     yield from blocks
