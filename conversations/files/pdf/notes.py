@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from conversations.files.pdf.wide import wide_text
 MOST_NOTES = 5_000
 """On one page."""
 MOST_OPTIONS = 1_000
+MOST_QUADS = 100
 UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 BUTTONS = frozenset({pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON})
 CHOICES = frozenset({pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX})
@@ -76,15 +77,17 @@ def notes(document: Any, page: Any) -> Iterator[Block]:
     """Fields, then what was written on the page, an item for each. ``document`` has its forms open, if it has any."""
     fields: list[Field] = []
     written: list[Block] = []
+    quotes = _Quotes(page)
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), MOST_NOTES)):
         with _annotation(page, index) as annotation:
             kind = pdfium.FPDFAnnot_GetSubtype(annotation)
             if kind == pdfium.FPDF_ANNOT_WIDGET:
                 fields += _field(document.formenv, annotation) if document.formenv else ()
             else:
-                written += _note(page, annotation, kind)
+                written += _note(quotes, annotation, kind)
             if kind == pdfium.FPDF_ANNOT_FILEATTACHMENT and (file := pdfium.FPDFAnnot_GetFileAttachment(annotation)):
                 written += attached_file(file)
+    quotes.close()
     yield from _fields(fields)
     yield from written
 
@@ -166,7 +169,7 @@ def _group(name: str, boxes: list[Field]) -> str:
     )
 
 
-def _note(page: Any, annotation: Any, kind: int) -> Iterator[Block]:
+def _note(quotes: "_Quotes", annotation: Any, kind: int) -> Iterator[Block]:
     if kind in NOT_READ:
         yield Text(f"({NOT_READ[kind]}, not read)")
         yield LeftOut(Why.NOT_READ, NOT_READ[kind])
@@ -179,9 +182,7 @@ def _note(page: Any, annotation: Any, kind: int) -> Iterator[Block]:
         return
     if kind == pdfium.FPDF_ANNOT_STAMP and not words:
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", _name(annotation))
-    marked = (
-        _marked_text(page, annotation) if kind in ON_TEXT and (words or kind == pdfium.FPDF_ANNOT_STRIKEOUT) else ""
-    )
+    marked = quotes.below(annotation) if kind in ON_TEXT and (words or kind == pdfium.FPDF_ANNOT_STRIKEOUT) else ""
     if kind == pdfium.FPDF_ANNOT_STRIKEOUT:
         marked = struck(marked)
     if words or marked:
@@ -201,13 +202,24 @@ def _name(annotation: Any) -> str:
     return _string(annotation, b"Name").lstrip("#")
 
 
-def _marked_text(page: Any, annotation: Any) -> str:
-    """What the letters are that it lies on."""
-    quads = pdfium.FS_QUADPOINTSF()
-    words = []
-    with closing(page.get_textpage()) as text_page:
-        for index in range(min(pdfium.FPDFAnnot_CountAttachmentPoints(annotation), 100)):
+class _Quotes:
+    """Of the page's text, read when the first is asked for."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self._text_page: Any = None
+
+    def below(self, annotation: Any) -> str:
+        """What the letters are that it lies on."""
+        self._text_page = self._text_page or self._page.get_textpage()
+        quads = pdfium.FS_QUADPOINTSF()
+        words = []
+        for index in range(min(pdfium.FPDFAnnot_CountAttachmentPoints(annotation), MOST_QUADS)):
             if pdfium.FPDFAnnot_GetAttachmentPoints(annotation, index, quads):
                 xs, ys = (quads.x1, quads.x2, quads.x3, quads.x4), (quads.y1, quads.y2, quads.y3, quads.y4)
-                words.append(text_page.get_text_bounded(min(xs), min(ys), max(xs), max(ys)))
-    return " ".join(" ".join(words).split())
+                words.append(self._text_page.get_text_bounded(min(xs), min(ys), max(xs), max(ys)))
+        return " ".join(" ".join(words).split())
+
+    def close(self) -> None:
+        if self._text_page:
+            self._text_page.close()

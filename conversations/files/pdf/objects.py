@@ -18,14 +18,45 @@ FAR = 1e6
 INVISIBLE = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 FILLED = frozenset({pdfium.FPDF_TEXTRENDERMODE_FILL, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE})
 
+
+def quick(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """That function of PDFium for handles that are numbers, which takes half the time of one for pointers."""
+    address = ctypes.cast(getattr(pdfium, name), ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(result, *arguments)(address or 0)
+
+
+_HANDLE, _INT = ctypes.c_void_p, ctypes.c_int
+_count_objects = quick("FPDFPage_CountObjects", _INT, _HANDLE)
+_get_object = quick("FPDFPage_GetObject", _HANDLE, _HANDLE, _INT)
+_count_inner_objects = quick("FPDFFormObj_CountObjects", _INT, _HANDLE)
+_get_inner_object = quick("FPDFFormObj_GetObject", _HANDLE, _HANDLE, ctypes.c_ulong)
+_get_type = quick("FPDFPageObj_GetType", _INT, _HANDLE)
+_get_bounds = quick("FPDFPageObj_GetBounds", _INT, _HANDLE, *[_HANDLE] * 4)
+_get_matrix = quick("FPDFPageObj_GetMatrix", _INT, _HANDLE, _HANDLE)
+_get_font_size = quick("FPDFTextObj_GetFontSize", _INT, _HANDLE, _HANDLE)
+_get_render_mode = quick("FPDFTextObj_GetTextRenderMode", _INT, _HANDLE)
+_get_fill_colour = quick("FPDFPageObj_GetFillColor", _INT, _HANDLE, *[_HANDLE] * 4)
+_get_draw_mode = quick("FPDFPath_GetDrawMode", _INT, _HANDLE, _HANDLE, _HANDLE)
+_count_marks = quick("FPDFPageObj_CountMarks", _INT, _HANDLE)
+_get_mark = quick("FPDFPageObj_GetMark", _HANDLE, _HANDLE, ctypes.c_ulong)
+_get_mark_name = quick("FPDFPageObjMark_GetName", _INT, _HANDLE, _HANDLE, ctypes.c_ulong, _HANDLE)
+_get_clip_path = quick("FPDFPageObj_GetClipPath", _HANDLE, _HANDLE)
+_count_clip_paths = quick("FPDFClipPath_CountPaths", _INT, _HANDLE)
+_count_clip_segments = quick("FPDFClipPath_CountPathSegments", _INT, _HANDLE, _INT)
+_get_clip_segment = quick("FPDFClipPath_GetPathSegment", _HANDLE, _HANDLE, _INT, _INT)
+_get_point = quick("FPDFPathSegment_GetPoint", _INT, _HANDLE, _HANDLE, _HANDLE)
+_set_active = quick("FPDFPageObj_SetIsActive", _INT, _HANDLE, _INT)
+_transform = quick("FPDFPageObj_Transform", None, _HANDLE, *[ctypes.c_double] * 6)
+
 _FLOATS = tuple(ctypes.c_float() for _ in range(4))
-_FLOAT_REFERENCES = tuple(map(ctypes.byref, _FLOATS))
+_FLOAT_PLACES = tuple(map(ctypes.addressof, _FLOATS))
 _UNSIGNED = tuple(ctypes.c_uint() for _ in range(4))
-_UNSIGNED_REFERENCES = tuple(map(ctypes.byref, _UNSIGNED))
+_UNSIGNED_PLACES = tuple(map(ctypes.addressof, _UNSIGNED))
 _NAME = (ctypes.c_ushort * 4)()
-_NAME_SIZE_REFERENCE = ctypes.byref(ctypes.c_ulong())
+_NAME_SIZE = ctypes.c_ulong()
+_NAME_PLACE, _NAME_SIZE_PLACE = ctypes.addressof(_NAME), ctypes.addressof(_NAME_SIZE)
 _MATRIX = pdfium.FS_MATRIX()
-_MATRIX_REFERENCE = ctypes.byref(_MATRIX)
+_MATRIX_PLACE = ctypes.addressof(_MATRIX)
 """Where PDFium puts its answers. They are read at once, by one thread; to make them anew takes longer than to ask."""
 
 type Colour = tuple[int, int, int, int]
@@ -106,7 +137,8 @@ STRAIGHT = Matrix(1, 0, 0, 1, 0, 0)
 class TextObject:
     """Letters of one font, size and line."""
 
-    handle: Any
+    handle: int
+    """The address of PDFium's object."""
     order: int
     """What has a higher one is drawn later."""
     box: Box
@@ -123,10 +155,6 @@ class TextObject:
     is_nested: bool
     is_layered: bool
     """It belongs to a layer that may be switched off."""
-
-    @property
-    def address(self) -> int:
-        return ctypes.cast(self.handle, ctypes.c_void_p).value or 0
 
     @property
     def across(self) -> float:
@@ -170,7 +198,7 @@ class PageObjects:
 
 def page_objects(page: Any) -> PageObjects:
     objects = PageObjects(_page_box(page))
-    walk = _walk(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, STRAIGHT, 0)
+    walk = _walk(ctypes.cast(page.raw, _HANDLE).value or 0, _count_objects, _get_object, STRAIGHT, 0)
     for order, (handle, kind, matrix, depth) in enumerate(walk):
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             objects.texts.append(_text(handle, order, matrix, is_nested=depth > 0))
@@ -179,24 +207,24 @@ def page_objects(page: Any) -> PageObjects:
     return objects
 
 
-def bounds(handle: Any) -> Box:
-    pdfium.FPDFPageObj_GetBounds(handle, *_FLOAT_REFERENCES)
+def bounds(handle: int) -> Box:
+    _get_bounds(handle, *_FLOAT_PLACES)
     left, bottom, right, top = _FLOATS
     return Box(left.value, bottom.value, right.value, top.value)
 
 
 def deactivate(text: TextObject) -> None:
-    pdfium.FPDFPageObj_SetIsActive(text.handle, False)
+    _set_active(text.handle, False)
 
 
 def take_out(text: TextObject) -> None:
     """For good. It is moved away, too, as PDFium leaves out what lies where the same text lay before, active or not."""
     deactivate(text)
-    pdfium.FPDFPageObj_Transform(text.handle, 1, 0, 0, 1, FAR, FAR)
+    _transform(text.handle, 1, 0, 0, 1, FAR, FAR)
 
 
 def activate(text: TextObject) -> None:
-    pdfium.FPDFPageObj_SetIsActive(text.handle, True)
+    _set_active(text.handle, True)
 
 
 def _page_box(page: Any) -> Box:
@@ -207,29 +235,29 @@ def _page_box(page: Any) -> Box:
 
 
 def _walk(
-    holder: Any, count: Callable[..., int], get: Callable[..., Any], matrix: Matrix, depth: int
-) -> Iterator[tuple[Any, int, Matrix, int]]:
+    holder: int, count: Callable[..., int], get: Callable[..., Any], matrix: Matrix, depth: int
+) -> Iterator[tuple[int, int, Matrix, int]]:
     for index in range(count(holder)):
         handle = get(holder, index)
-        kind = pdfium.FPDFPageObj_GetType(handle)
+        kind = _get_type(handle)
         if kind != pdfium.FPDF_PAGEOBJ_FORM:
             yield handle, kind, matrix, depth
         elif depth < DEPTH:
             inner = _matrix(handle).within(matrix)
-            yield from _walk(handle, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject, inner, depth + 1)
+            yield from _walk(handle, _count_inner_objects, _get_inner_object, inner, depth + 1)
 
 
-def _matrix(handle: Any) -> Matrix:
-    pdfium.FPDFPageObj_GetMatrix(handle, _MATRIX_REFERENCE)
+def _matrix(handle: int) -> Matrix:
+    _get_matrix(handle, _MATRIX_PLACE)
     return Matrix(_MATRIX.a, _MATRIX.b, _MATRIX.c, _MATRIX.d, _MATRIX.e, _MATRIX.f)
 
 
-def _text(handle: Any, order: int, outer: Matrix, *, is_nested: bool) -> TextObject:
+def _text(handle: int, order: int, outer: Matrix, *, is_nested: bool) -> TextObject:
     matrix = _matrix(handle)
     box, clip = bounds(handle), _clip(handle)
     if is_nested:
         matrix, box, clip = matrix.within(outer), outer.box(box), outer.box(clip) if clip else None
-    pdfium.FPDFTextObj_GetFontSize(handle, _FLOAT_REFERENCES[0])
+    _get_font_size(handle, _FLOAT_PLACES[0])
     size = abs(_FLOATS[0].value)
     length = math.hypot(matrix.a, matrix.b)
     return TextObject(
@@ -240,14 +268,14 @@ def _text(handle: Any, order: int, outer: Matrix, *, is_nested: bool) -> TextObj
         size=size * math.hypot(matrix.c, matrix.d),
         direction=(matrix.a / length, matrix.b / length) if length else (1.0, 0.0),
         origin=(matrix.e, matrix.f),
-        mode=pdfium.FPDFTextObj_GetTextRenderMode(handle),
+        mode=_get_render_mode(handle),
         colour=_fill_colour(handle),
         is_nested=is_nested,
         is_layered=_is_layered(handle),
     )
 
 
-def _add_area(objects: PageObjects, handle: Any, order: int, kind: int, matrix: Matrix) -> None:
+def _add_area(objects: PageObjects, handle: int, order: int, kind: int, matrix: Matrix) -> None:
     if objects.is_crowded:
         return
     is_path = kind == pdfium.FPDF_PAGEOBJ_PATH
@@ -269,43 +297,46 @@ def _add_area(objects: PageObjects, handle: Any, order: int, kind: int, matrix: 
         objects.areas.append(Area(order, seen.meet(objects.page_box), colour, is_picture))
 
 
-def _is_filled(handle: Any) -> bool:
+def _is_filled(handle: int) -> bool:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    return bool(pdfium.FPDFPath_GetDrawMode(handle, fill, stroke)) and fill.value != pdfium.FPDF_FILLMODE_NONE
+    return (
+        bool(_get_draw_mode(handle, ctypes.addressof(fill), ctypes.addressof(stroke)))
+        and fill.value != pdfium.FPDF_FILLMODE_NONE
+    )
 
 
-def _fill_colour(handle: Any) -> Colour | None:
-    if not pdfium.FPDFPageObj_GetFillColor(handle, *_UNSIGNED_REFERENCES):
+def _fill_colour(handle: int) -> Colour | None:
+    if not _get_fill_colour(handle, *_UNSIGNED_PLACES):
         return None
     red, green, blue, opacity = _UNSIGNED
     return red.value, green.value, blue.value, opacity.value
 
 
-def _is_layered(handle: Any) -> bool:
-    count = pdfium.FPDFPageObj_CountMarks(handle)
-    return count > 0 and any(_is_layer(pdfium.FPDFPageObj_GetMark(handle, index)) for index in range(count))
+def _is_layered(handle: int) -> bool:
+    count = _count_marks(handle)
+    return count > 0 and any(_is_layer(_get_mark(handle, index)) for index in range(count))
 
 
-def _is_layer(mark: Any) -> bool:
+def _is_layer(mark: int) -> bool:
     _NAME[0] = 0
-    pdfium.FPDFPageObjMark_GetName(mark, _NAME, ctypes.sizeof(_NAME), _NAME_SIZE_REFERENCE)
+    _get_mark_name(mark, _NAME_PLACE, ctypes.sizeof(_NAME), _NAME_SIZE_PLACE)
     return _NAME[0] == ord("O") and _NAME[1] == ord("C") and _NAME[2] == 0
 
 
-def _clip(handle: Any) -> Box | None:
-    path = pdfium.FPDFPageObj_GetClipPath(handle)
+def _clip(handle: int) -> Box | None:
+    path = _get_clip_path(handle)
     whole: Box | None = None
-    for index in range(max(pdfium.FPDFClipPath_CountPaths(path), 0)):
-        count = pdfium.FPDFClipPath_CountPathSegments(path, index)
+    for index in range(max(_count_clip_paths(path), 0)):
+        count = _count_clip_segments(path, index)
         if not 0 < count <= MOST_SEGMENTS:
             continue
-        points = [_point(pdfium.FPDFClipPath_GetPathSegment(path, index, number)) for number in range(count)]
+        points = [_point(_get_clip_segment(path, index, number)) for number in range(count)]
         xs, ys = [x for x, _ in points], [y for _, y in points]
         box = Box(min(xs), min(ys), max(xs), max(ys))
         whole = box.meet(whole) if whole else box
     return whole
 
 
-def _point(segment: Any) -> tuple[float, float]:
-    pdfium.FPDFPathSegment_GetPoint(segment, *_FLOAT_REFERENCES[:2])
+def _point(segment: int) -> tuple[float, float]:
+    _get_point(segment, *_FLOAT_PLACES[:2])
     return _FLOATS[0].value, _FLOATS[1].value

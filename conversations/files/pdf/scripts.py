@@ -25,6 +25,7 @@ NEAR, OVERLAP, APART = 0.6, 0.45, 2.5
 SPACE = 0.16
 SCRIPT_SPACE = 0.35
 LONGEST, MOST_WORDS = 30, 4
+LONGEST_PIECE = 2_000
 SIMPLE = re.compile(r"[+\-−–]?\d+")
 FOOTNOTE = re.compile(r"\(?[\w*†‡§¶]{1,3}\)?")
 ORDINAL = re.compile(r"(?:st|nd|rd|th|er|ers|re|ère|e|ème|o|os|a|as)\.?", re.IGNORECASE)
@@ -89,18 +90,16 @@ def _merged(pieces: Sequence[Piece]) -> list[Piece]:
     merged: list[Piece] = []
     for piece in pieces:
         last = merged[-1] if merged else None
-        if (
-            last
-            and piece.gap != "\n"
-            and last.size == piece.size
-            and _is_level(piece, last)
-            and _is_parallel(piece, last)
-        ):
+        if last and piece.gap != "\n" and len(last.text) < LONGEST_PIECE and _is_of_one(piece, last):
             last.text += piece.gap + piece.text
             last.end = piece.end
         else:
             merged.append(piece)
     return merged
+
+
+def _is_of_one(piece: Piece, last: Piece) -> bool:
+    return last.size == piece.size and _is_level(piece, last) and _is_parallel(piece, last)
 
 
 def _lines(pieces: Sequence[Piece]) -> Iterator[list[_Segment]]:

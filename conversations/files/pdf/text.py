@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from conversations.files.pdf.objects import Box, PageObjects, TextObject
+from conversations.files.pdf.objects import Box, PageObjects, TextObject, quick
 from conversations.files.pdf.scripts import Line, Piece, lines_of, may_be_script
 
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
@@ -34,10 +35,7 @@ SHIFT = 29
 MOVED = "".join(chr(ord(letter) - SHIFT) for letter in COMMON)
 JUDGED_LETTERS, JUDGED_AT_MOST = 12, 5_000
 
-_TEXT_OBJECT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
-    ctypes.cast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
-)
-"""The address of the object of a letter: as a number, which takes a third of the time."""
+_text_object = quick("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
 
 @dataclass(frozen=True)
@@ -75,13 +73,13 @@ class _Letters:
         self._page = text_page
         self._address = ctypes.cast(text_page.raw, ctypes.c_void_p).value
         self._objects = objects
-        self._texts = {text.address: text for text in objects.texts}
+        self._texts = {text.handle: text for text in objects.texts}
         self._count = text_page.count_chars()
         self._box = objects.page_box
         self._have_unknown = any(map(self._has_no_meaning, range(0, self._count, self._count // ASKED + 1)))
         self.has_outside = False
         """Whether a letter was left out since it lies outside of the page."""
-        self._cut = {text.address for text in objects.texts if _is_cut(text, objects.page_box)}
+        self._cut = {text.handle for text in objects.texts if _is_cut(text, objects.page_box)}
 
     def are_special(self) -> bool:
         """Whether each letter has to be looked at: there is script among them, some lie outside, some have no meaning."""
@@ -90,16 +88,17 @@ class _Letters:
     def quick_lines(self) -> list[Line] | None:
         """Nothing where a letter turns up that has to be looked at."""
         text = self._page.get_text_range()
-        is_wide = text and max(text) > "\uffff"
+        units = last = 0
         for odd in ODD.finditer(text):
-            before = len(text[: odd.start()].encode("utf-16-le")) // 2 if is_wide else odd.start()
-            if pdfium.FPDFText_IsHyphen(self._page, pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, before)) != 1:
+            units += _units(text[last : odd.start()])
+            last = odd.start()
+            if pdfium.FPDFText_IsHyphen(self._page, pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, units)) != 1:
                 return None
         lines, at = [], 0
         for line in ODD.sub(BROKEN, text).split("\n"):
             begins = at + len(line) - len(line.lstrip())
             lines.append(Line(_cleaned(line), self._size(begins) if line.strip() else 0.0))
-            at += (len(line.encode("utf-16-le")) // 2 if is_wide else len(line)) + 1
+            at += _units(line) + 1
         return lines
 
     def slow_lines(self) -> tuple[list[Line], int]:
@@ -111,7 +110,7 @@ class _Letters:
 
     def _size(self, text_index: int) -> float:
         index = pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, text_index)
-        text = self._texts.get(_TEXT_OBJECT(self._address, index) or 0)
+        text = self._texts.get(_text_object(self._address, index) or 0)
         return round(text.size, 1) if text else 0.0
 
     def _pieces(self) -> Iterator[Piece]:
@@ -124,9 +123,9 @@ class _Letters:
             if text and content:
                 yield _piece(text, content, gap)
 
-        for index in range(self._count):
-            unit: int | None = self._unit(index)
-            owner = _TEXT_OBJECT(self._address, index) or 0
+        for index, letter in enumerate(self._all_units()):
+            unit: int | None = self._meant(letter, index)
+            owner = _text_object(self._address, index) or 0
             if owner in self._cut and not self._is_inside(index):
                 unit, self.has_outside = None, True
             if owner != address:
@@ -139,16 +138,22 @@ class _Letters:
                 gap = "\n" if unit in LINE_ENDS or gap == "\n" else " "
         yield from piece()
 
-    def _unit(self, index: int) -> int:
-        """Of UTF-16."""
-        unit: int = pdfium.FPDFText_GetUnicode(self._page, index)
-        if unit in LINE_ENDS:
-            return unit
+    def _all_units(self) -> Sequence[int]:
+        """Of UTF-16, one for each letter. PDFium gives them at once, unless it leaves some out."""
+        units = array("H", self._page.get_text_range().encode("utf-16-le", "surrogatepass"))
+        if len(units) == self._count:
+            return units
+        return [pdfium.FPDFText_GetUnicode(self._page, index) for index in range(self._count)]
+
+    def _meant(self, unit: int, index: int) -> int:
+        """What stands for letters without a meaning, and for hyphens at the end of a line, is one sign each."""
         if self._have_unknown and self._has_no_meaning(index):
             return ord(UNKNOWN)
-        if not unit or ODD.match(chr(unit)):
+        if " " <= chr(unit) < "\x7f" or unit in LINE_ENDS:
+            return unit
+        if not unit or unit > 0xFFFF or ODD.match(chr(unit)):
             return ord(BROKEN) if pdfium.FPDFText_IsHyphen(self._page, index) == 1 else ord(UNKNOWN)
-        return unit if unit <= 0xFFFF else ord(UNKNOWN)
+        return unit
 
     def _has_no_meaning(self, index: int) -> bool:
         return bool(pdfium.FPDFText_HasUnicodeMapError(self._page, index) == 1)
@@ -181,6 +186,11 @@ def _may_be_script(one: TextObject, other: TextObject) -> bool:
 def _piece(text: TextObject, content: str = "", gap: str = "") -> Piece:
     start, end = text.along
     return Piece(content, round(text.size, 1) or 0.1, text.across, start, end, text.direction, gap)
+
+
+def _units(text: str) -> int:
+    """How many there are of UTF-16."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _cleaned(line: str) -> str:

@@ -74,7 +74,7 @@ class Eye:
         behind = [text for text in unseen if _is_behind_scan(text, objects)]
         is_scanned = bool(behind) and _area(objects.texts) - _area(unseen) < MOSTLY * _area(behind)
         if is_scanned:
-            unseen = [text for text in unseen if text not in set(behind)]
+            unseen = _without(unseen, behind)
         _take_out(objects, unseen)
         for text in behind if is_scanned else ():
             activate(text)
@@ -96,7 +96,12 @@ def _take_out(objects: PageObjects, texts: Iterable[TextObject]) -> None:
     for text in gone:
         take_out(text)
     if gone:
-        objects.texts = [text for text in objects.texts if text not in gone]
+        objects.texts = _without(objects.texts, gone)
+
+
+def _without(texts: Iterable[TextObject], others: Iterable[TextObject]) -> list[TextObject]:
+    gone = {*others}
+    return [text for text in texts if text not in gone]
 
 
 def _area(texts: Iterable[TextObject]) -> float:
@@ -159,7 +164,7 @@ def _invisible(page: Any, suspects: Sequence[TextObject]) -> list[TextObject]:
         deactivate(text)
     changed = ImageChops.difference(whole, place.drawn())
     unseen = [text for text in suspects if not place.differs(changed, text.box)]
-    rest = [text for text in suspects if text not in set(unseen)]
+    rest = _without(suspects, unseen)
     for text in rest:
         activate(text)
     for text in _overlapping(rest)[: MOST_DRAWINGS - 2]:
@@ -177,6 +182,8 @@ def _overlapping(texts: Sequence[TextObject]) -> list[TextObject]:
     by_row = sorted(range(len(texts)), key=lambda index: inner[index].bottom)
     found: set[int] = set()
     for at, index in enumerate(by_row):
+        if len(found) >= MOST_DOUBLED:
+            break
         for other in by_row[at + 1 : at + 1 + MOST_DOUBLED]:
             if inner[other].bottom > inner[index].top:
                 break
@@ -247,5 +254,7 @@ def _is_same_place(one: TextObject, other: TextObject) -> bool:
 
 def _words(text: TextObject, text_page: Any) -> str:
     buffer = (ctypes.c_ushort * 512)()
-    size = pdfium.FPDFTextObj_GetText(text.handle, text_page, buffer, ctypes.sizeof(buffer))
+    size = pdfium.FPDFTextObj_GetText(
+        ctypes.cast(text.handle, pdfium.FPDF_PAGEOBJECT), text_page, buffer, ctypes.sizeof(buffer)
+    )
     return bytes(buffer)[: min(size, ctypes.sizeof(buffer))].decode("utf-16-le", "replace").strip("\0 ")
