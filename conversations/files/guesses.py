@@ -24,6 +24,8 @@ OTHERWISE = "cp1252"
 CONSIDERED = 0.4
 """Of the best weight; what has less is out."""
 EQUAL = 0.96
+COMMONEST = 0.3
+"""By how much the weight of the commonest encoding grows where one letter is all that there is; of n letters, by an nth."""
 MOST_DAMAGED = 0.03
 """Of the signs of a text in several bytes a letter: such a one is judged without them."""
 
@@ -32,9 +34,10 @@ WORD = re.compile(rf"[^{_NO_WORD}]+")
 ODD = re.compile(
     r"[\x80-\x9f]|[a-zA-Z][\u0370-\u06ff\u0e00-\u0e7f]|[\u0370-\u06ff\u0e00-\u0e7f][a-zA-Z]"
     r"|[^\W\d_][¡-©«-®¯-¹»-¿×÷†‡‰‹‚„ˆ˜\u2200-\u22ff\u2500-\u25ff][^\W\d_]"
-    r"|[¢-©¬®¯±¸×÷°¶ˆ˜\u2500-\u25ff][^\W\d_]|[^\W\d_][¡¿¢¦¨¬¯±¸×÷¶ˆ˜\u2500-\u25ff]"
+    r"|[¢-©¬®¯±¸×÷¶ˆ˜\u2500-\u25ff][^\W\d_]|[^\W\d_][¡¿¢¦¨¬¯±¸×÷¶ˆ˜\u2500-\u25ff]"
+    r"|(?<![\u0e00-\u0e7f])[\u0e00-\u0e7f](?![\u0e00-\u0e7f])"
 )
-"""Controls, two alphabets in a word, signs within one or at its end that stand elsewhere."""
+"""Controls, two alphabets in a word, signs within one or at its end that stand elsewhere, a letter of Thai alone."""
 
 
 def guess_encoding(sample: bytes) -> str:
@@ -73,6 +76,10 @@ SAME = {
 def _best(sample: bytes, weights: Mapping[str, float]) -> str:
     if not weights:
         return OTHERWISE
+    letters = len(sample.translate(None, bytes(range(128))))
+    weights = {
+        name: weight * (1 + COMMONEST / max(letters, 1) * (name == OTHERWISE)) for name, weight in weights.items()
+    }
     least = max(weights.values()) * CONSIDERED
     scores = {
         name: weight * (1 if name in MULTIBYTE else _sense(sample.decode(name, "replace")) ** 2)
