@@ -512,3 +512,30 @@ def top_of(element: Locator) -> float:
 def plain(turn: dict[str, Any]) -> str:
     content = turn["content"]
     return content if isinstance(content, str) else "".join(block["text"] for block in content)
+
+
+def test_the_list_knows_what_happened_in_another_window_when_one_comes_back_to_it(chat: Chat) -> None:
+    chat.ask("First")
+    other = chat.page.context.new_page()
+    other.goto(chat.url)
+    other.get_by_role("textbox", name="Your message").fill("Second")
+    other.get_by_role("textbox", name="Your message").press("Enter")
+    expect(other.locator(".turn.assistant:not(.live)")).to_have_count(1)
+    titles = chat.threads.get_by_role("link")
+    expect(titles).to_have_text(["First"])
+    chat.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(titles).to_have_text(["Second", "First"])
+
+
+def test_a_very_long_text_is_typed_on_without_a_pause(chat: Chat) -> None:
+    """To measure how high it would be took seconds for each key."""
+    chat.box.fill("word " * 40_000)
+    chat.page.evaluate("""() => {
+        const box = document.querySelector("#text");
+        Object.defineProperty(box, "scrollHeight", { get: () => { throw new Error("measured"); } });
+    }""")
+    chat.box.press("x")
+    expect(chat.page.locator("#counter")).to_have_text("100,001 characters too long")
+    box = chat.box.bounding_box()
+    assert box
+    assert box["height"] < 820

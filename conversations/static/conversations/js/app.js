@@ -500,6 +500,7 @@ wireShortcuts({
   stop: () => composer.stop(),
 });
 addEventListener("beforeunload", (event) => attachments.anyUploading && event.preventDefault());
+document.addEventListener("visibilitychange", () => document.hidden || list.renew());
 settleZone(page.zone);
 show(page.thread ?? NEW);
 list.load();

@@ -8,6 +8,8 @@ import { byId, icon } from "./dom.js";
 import { wireDropping } from "./dropping.js";
 import { count, number } from "./words.js";
 
+const SURELY_TALL = 10_000; // characters: higher than the box may be, so that nobody has to measure them
+
 export class Composer {
   /**
    * @param {Store} store
@@ -194,8 +196,8 @@ export class Composer {
   #fit() {
     const { length } = this.text.value;
     const over = length - this.limit;
-    this.text.style.blockSize = "auto";
-    this.text.style.blockSize = `${this.text.scrollHeight}px`;
+    this.text.style.blockSize = length > SURELY_TALL ? "100vh" : "auto";
+    if (length <= SURELY_TALL) this.text.style.blockSize = `${this.text.scrollHeight}px`;
     this.counter.hidden = length < this.limit * 0.9;
     this.counter.textContent = over > 0 ? `${number(over)} characters too long` : `${number(-over)} characters left`;
     this.counter.classList.toggle("over", over > 0);

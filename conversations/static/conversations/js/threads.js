@@ -5,6 +5,8 @@ import { byDay } from "./days.js";
 import { byId, h, icon, iconButton } from "./dom.js";
 import { Finder } from "./finding.js";
 
+const NEWEST = "threads/?page_size=50";
+
 export class ThreadList {
   #threads = [];
   #next = null;
@@ -38,11 +40,11 @@ export class ThreadList {
     this.element.addEventListener("keydown", (event) => this.#arrows(event));
   }
 
-  async load(path = "threads/?page_size=50") {
+  async load(path = NEWEST) {
     try {
       const { results, next } = await api.get(path);
       const known = new Set(this.#threads.map(({ id }) => id));
-      this.#threads.push(...results.filter(({ id }) => !known.has(id)));
+      this.#threads = [...this.#threads, ...results.filter(({ id }) => !known.has(id))];
       this.#next = next;
       this.#show();
     } catch (error) {
@@ -55,6 +57,19 @@ export class ThreadList {
   reload() {
     this.#threads = [];
     return this.load();
+  }
+
+  /** What has come, gone or been renamed in other windows; older ones that were loaded stay. */
+  async renew() {
+    const before = this.#threads;
+    const page = await api.get(NEWEST).catch(() => null); // what is shown stays
+    if (!page || before !== this.#threads || this.#renaming) return;
+    const { results, next } = page;
+    const oldest = results.at(-1)?.updated_at;
+    const older = next ? before.filter(({ updated_at: at }) => at < oldest) : [];
+    this.#threads = [...results, ...older];
+    if (!older.length) this.#next = next;
+    this.#show();
   }
 
   find(id) {
