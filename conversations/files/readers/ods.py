@@ -1,16 +1,18 @@
 """Sheets of OpenDocument (.ods, .ots): what cells show, a row at a time, and what lies on the sheets."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from conversations.files.archives import Archive, readable
 from conversations.files.blocks import Block, LeftOut, Place, Text, Title, Why
+from conversations.files.letters import NOTHING
 from conversations.files.problems import FileProblem
-from conversations.files.readers.ods_styles import PLAIN, Lines, Styles, comment
+from conversations.files.readers.odf_styles import Styles
+from conversations.files.readers.ods_text import ShownTexts, comment
 from conversations.files.readers.xlsx import BROKEN, EMPTY, hidden_rows
 from conversations.files.sheet_table import SheetRow, letters, sheet_table
-from conversations.files.xml_stream import attribute, children, found, name, tree
+from conversations.files.xml_stream import attribute, child, children, found, name, whole
 
 MOST_COLUMNS = 16_384
 MOST_ROWS_REPEATED = 1_000
@@ -28,7 +30,8 @@ type Events = Iterator[tuple[str, Element]]
 def sheets(archive: Archive) -> Iterator[Block]:
     """Raises ``FileProblem``."""
     yield Title(total=_count(archive) or None)
-    styles = _named_styles(archive)
+    styles = Styles(_named_styles(archive))
+    hidden: set[str] = set()
     with archive.open("content.xml") as file, readable():
         events: Events = iterparse(file, ("start", "end"))  # noqa: S314  # see xml_stream
         path: list[str] = []
@@ -38,12 +41,13 @@ def sheets(archive: Archive) -> Iterator[Block]:
                 path.pop()
                 if element.tag.endswith("}style"):
                     styles.add(element)
+                    hidden |= _hidden_tables(element)
                 continue
             path.append(name(element.tag))
             if path[-2:] == ["office:spreadsheet", "table:table"]:
                 number += 1
                 sheet = _Sheet(archive, styles, element)
-                yield from sheet.blocks(events, number)
+                yield from sheet.blocks(events, number, hidden)
                 path.pop()
                 element.clear()
                 if sheet.is_damaged:
@@ -59,6 +63,13 @@ def _count(archive: Archive) -> int:
             count += len(TABLE.findall(chunk))
             rest = chunk[-12:] if not TABLE.search(chunk[-12:]) else b""
     return count
+
+
+def _hidden_tables(style: Element) -> set[str]:
+    """The name of a style of sheets that are hidden."""
+    properties = child(style, "style:table-properties")
+    is_hidden = properties is not None and attribute(properties, "table:display") == "false"
+    return {attribute(style, "style:name")} if is_hidden else set()
 
 
 def _named_styles(archive: Archive) -> Styles:
@@ -77,9 +88,8 @@ def _named_styles(archive: Archive) -> Styles:
 class _Sheet:
     def __init__(self, archive: Archive, styles: Styles, element: Element) -> None:
         self._archive = archive
-        self._lines = Lines(styles)
+        self._texts = ShownTexts(styles)
         self._element = element
-        self._styles = styles
         self._name = attribute(element, "table:name")
         self._shapes: list[Block] = []
         self._column = 0
@@ -87,8 +97,8 @@ class _Sheet:
         self._hidden_rows = 0
         self.is_damaged = False
 
-    def blocks(self, events: Events, number: int) -> Iterator[Block]:
-        is_hidden = attribute(self._element, "table:style-name") in self._styles.hidden_tables
+    def blocks(self, events: Events, number: int, hidden: Collection[str]) -> Iterator[Block]:
+        is_hidden = attribute(self._element, "table:style-name") in hidden
         yield Place(f'sheet "{self._name}"{" (hidden)" if is_hidden else ""}', number, self._name)
         is_empty = True
         for block in sheet_table(self._rows(events), hidden_columns=self._hidden_columns, column_name=letters):
@@ -96,8 +106,8 @@ class _Sheet:
             yield block
         yield from hidden_rows(self._hidden_rows)
         yield from self._shapes
-        if self._lines.hidden:
-            yield LeftOut(Why.HIDDEN, "hidden cell", self._lines.hidden)
+        if self._texts.hidden:
+            yield LeftOut(Why.HIDDEN, "hidden cell", self._texts.hidden)
         if self.is_damaged:
             yield BROKEN
             yield LeftOut(Why.DAMAGED, "sheet")
@@ -172,34 +182,33 @@ class _Sheet:
     def _cell(self, cell: Element, is_covered: bool) -> str:
         if not len(cell) and not attribute(cell, "office:value-type") and not attribute(cell, "table:formula"):
             return ""
-        style = self._styles.get(attribute(cell, "table:style-name"))
-        lines: list[str] = []
-        paragraphs = 0
-        self._lines.comments = []
+        base = self._texts.letters("table-cell", attribute(cell, "table:style-name"))
+        paragraphs: list[str] = []
+        comments: list[str] = []
+        hidden = self._texts.hidden
         for inner in cell:
             match name(inner.tag):
                 case "text:p":
-                    paragraphs += 1
-                    lines.append(self._lines.text(inner, style).strip())
+                    paragraphs.append(self._texts.text(inner, base))
                 case "office:annotation":
-                    self._lines.comments.append(comment(inner))
-                case tag if tag.startswith("draw:") or tag == "table:shapes":
+                    comments.append(comment(inner))
+                case tag if tag.startswith("draw:"):
                     self._shapes += self._shape(inner)
-        shown = " ".join(filter(None, lines))
+        shown = " ".join(filter(None, paragraphs))
         if is_covered:
-            self._lines.hidden += bool(shown)
+            self._texts.hidden += bool(shown)
             shown = ""
         elif not paragraphs:
             shown = _value(cell)
-        elif not shown and attribute(cell, "office:value") not in {"", "0"} and not style.is_invisible:
-            self._lines.hidden += 1
-        return " ".join(filter(None, (shown, *self._lines.comments)))
+        elif not shown and attribute(cell, "office:value") not in {"", "0"}:
+            self._texts.hidden = hidden + 1
+        return " ".join(filter(None, (shown, *comments)))
 
     def _shape(self, element: Element) -> Iterator[Block]:
         """A text box, a chart, a picture."""
         drawn = next(found(element, "draw:object"), None)
         about = next((each.text for key in ("svg:desc", "svg:title") for each in found(element, key) if each.text), "")
-        texts = [self._lines.text(line, PLAIN).strip() for line in found(element, "text:p")]
+        texts = [self._texts.text(line, NOTHING) for line in found(element, "text:p")]
         if drawn is not None:
             yield from self._object(drawn, about)
         elif any(texts):
@@ -210,21 +219,17 @@ class _Sheet:
     def _object(self, drawn: Element, about: str) -> Iterator[Block]:
         href = next((value for key, value in drawn.items() if key.endswith("}href")), "")
         member = f"{href.removeprefix('./')}/content.xml"
-        titles: list[str] = []
-        is_chart = not member.startswith("/") and member in self._archive.names
-        if is_chart:
-            try:
-                root = tree(self._archive, member)
-            except (ParseError, FileProblem):
-                root = Element("damaged")
-            is_chart = any(name(each.tag) == "office:chart" for each in root.iter())
-            for each in root.iter():
-                if each.tag.endswith("}title") or each.tag.endswith("}subtitle"):
-                    titles += filter(
-                        None, (" ".join("".join(line.itertext()).split()) for line in found(each, "text:p"))
-                    )
+        root = whole(self._archive, member) if member in self._archive.names else None
+        elements = list(root.iter()) if root is not None else []
+        is_chart = any(name(each.tag) == "office:chart" for each in elements)
+        titles = [
+            " ".join("".join(line.itertext()).split())
+            for each in elements
+            if each.tag.rpartition("}")[2] in {"title", "subtitle"}
+            for line in found(each, "text:p")
+        ]
         what = "chart" if is_chart else "embedded object"
-        words = "; ".join(titles) or about
+        words = "; ".join(filter(None, titles)) or about
         yield Text(f"({what}: {words})" if words else f"({what})")
         yield LeftOut(Why.NOT_READ, what)
 

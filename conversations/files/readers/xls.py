@@ -17,7 +17,8 @@ from conversations.files.number_format import BUILTIN, number_format
 from conversations.files.readers import xls_objects
 from conversations.files.readers.cell_text import CellTexts
 from conversations.files.readers.xlsx import BROKEN, EMPTY, NOT_READ, STATES, hidden_rows
-from conversations.files.readers.xlsx_styles import WHITE, CellStyle, Font, Run, SharedText
+from conversations.files.readers.xlsx_styles import CellStyle, Font, Run, SharedText
+from conversations.files.runs import WHITE
 from conversations.files.sheet_table import SheetRow, letters, sheet_table
 
 BROKEN_OFF = (

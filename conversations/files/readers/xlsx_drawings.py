@@ -10,19 +10,11 @@ from conversations.files.problems import FileProblem
 from conversations.files.readers.xlsx_sheet import position
 from conversations.files.readers.xlsx_styles import SharedText, read_text, unescaped
 from conversations.files.sheet_table import HIDDEN
-from conversations.files.xml_stream import attribute, found, name, relations, tree
+from conversations.files.xml_stream import attribute, found, name, relations, whole
 
 MOST_SERIES = 30
 """Names of series that are given of a chart."""
 type Relations = Mapping[str, tuple[str, str]]
-
-
-def safe_tree(archive: Archive, member: str) -> Element | None:
-    """A small member, unless it is missing or damaged."""
-    try:
-        return tree(archive, member)
-    except (ParseError, FileProblem):
-        return None
 
 
 def safe_relations(archive: Archive, member: str) -> Relations:
@@ -34,7 +26,7 @@ def safe_relations(archive: Archive, member: str) -> Relations:
 
 def drawing(archive: Archive, member: str) -> Iterator[Block]:
     """What a sheet's drawing shows, in the order of the file."""
-    root = safe_tree(archive, member)
+    root = whole(archive, member)
     if root is None:
         yield LeftOut(Why.DAMAGED, "drawing")
         return
@@ -112,7 +104,7 @@ def _graphic(archive: Archive, element: Element, links: Relations) -> Iterator[B
 
 
 def _diagram(archive: Archive, member: str) -> Iterator[Block]:
-    root = safe_tree(archive, member)
+    root = whole(archive, member)
     texts = [line for text in _local(root, "t") for line in paragraphs(text)] if root is not None else []
     words = "; ".join(" ".join(text.split()) for text in texts if text.strip())
     yield Text(f"(diagram: {words})" if words else "(diagram, not read)")
@@ -122,7 +114,7 @@ def _diagram(archive: Archive, member: str) -> Iterator[Block]:
 
 def chart(archive: Archive, member: str) -> Iterator[Block]:
     """Its title, those of its axes, and the names of its series."""
-    root = safe_tree(archive, member)
+    root = whole(archive, member)
     titles: list[str] = []
     series: list[str] = []
     for element in root.iter() if root is not None else ():
@@ -147,7 +139,7 @@ def read_comments(archive: Archive, links: Iterable[tuple[str, str]]) -> dict[tu
     comments: dict[tuple[int, int], list[str]] = {}
     threads: dict[tuple[int, int], list[str]] = {}
     for kind, member in links:
-        root = safe_tree(archive, member) if kind in {"comments", "threadedComment"} else None
+        root = whole(archive, member) if kind in {"comments", "threadedComment"} else None
         if root is None:
             continue
         for place, author, text in _notes(root) if kind == "comments" else _threaded(archive, root):
@@ -174,7 +166,7 @@ def _plain(text: SharedText) -> str:
 
 
 def _threaded(archive: Archive, root: Element) -> Iterator[tuple[tuple[int, int], str, str]]:
-    lists = (safe_tree(archive, member) for member in archive.names if member.startswith("xl/persons/"))
+    lists = (whole(archive, member) for member in archive.names if member.startswith("xl/persons/"))
     people = {
         person.get("id", ""): person.get("displayName", "")
         for people in lists

@@ -8,13 +8,12 @@ from xml.etree.ElementTree import Element
 from conversations.files import marks
 from conversations.files.archives import Archive
 from conversations.files.number_format import BUILTIN, NumberFormat, number_format
+from conversations.files.runs import SMALLEST_POINTS, WHITE, is_invisible
 from conversations.files.xml_stream import name, tree
 
-WHITE, BLACK = "FFFFFF", "000000"
+BLACK = "000000"
 THEME = {"0": WHITE, "1": BLACK}
 INDEXED = {"0": BLACK, "1": WHITE, "8": BLACK, "9": WHITE, "64": BLACK, "65": WHITE}
-SMALLEST_POINTS = 1.0
-"""Letters of that size are not seen."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,8 @@ class Font:
         return marks.struck(text) if self.is_struck else text
 
     def is_invisible(self, background: str) -> bool:
-        return (self.colour or BLACK) == background or (self.points is not None and self.points <= SMALLEST_POINTS)
+        is_tiny = self.points is not None and self.points <= SMALLEST_POINTS
+        return is_tiny or self.colour == background != "" or is_invisible(self.colour or BLACK, background)
 
 
 @dataclass(frozen=True)
