@@ -35,8 +35,12 @@ class Outcome:
 
 def read_file(path: Path, folder: Path, limits: Limits | None = None, name: str = "", languages: str = "") -> Outcome:
     """By a process of its own, as the product does."""
-    type = detect(path, name or path.name)
-    return _outcome(lambda: read(path, type, folder=folder, limits=limits or Limits(), languages=languages))
+
+    def found() -> Iterator[Found]:
+        type = detect(path, name or path.name)
+        return read(path, type, folder=folder, limits=limits or Limits(), languages=languages)
+
+    return _outcome(found)
 
 
 def read_here(path: Path, folder: Path) -> Outcome:
