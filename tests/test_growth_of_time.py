@@ -21,6 +21,7 @@ from artifacts.exporting import markdown_blocks
 from conversations.context import budget
 from conversations.files import parts
 from conversations.files.blocks import Title
+from conversations.files.readers import markdown as markdown_reader
 from conversations.files.readers import text as text_reader
 from conversations.providers import offline_answers, offline_artifacts
 from conversations.runtime import bounded_json
@@ -229,7 +230,7 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "facts to forget": lambda text: matcher.facts_in(text, {}, 10),
     "shortened": lambda text: budget.shorten(text, 100),
     "parts of a file": lambda text: parts.split(text, 500),
-    "a text file": lambda text: deque(parts.make_parts([Title(), *text_reader.markdown(text.splitlines())]), 0),
+    "a text file": lambda text: deque(parts.make_parts([Title(), *markdown_reader.markdown(text.splitlines())]), 0),
     "paragraphs": lambda text: deque(text_reader.paragraphs(text.splitlines()), 0),
     "Markdown": lambda text: markdown_blocks.parse_markdown(text, title="Title"),
     "offline answer": lambda text: offline_answers.answer(offline_payload(text)),
