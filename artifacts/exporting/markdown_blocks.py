@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
 
 from artifacts.exporting.blocks import (
@@ -23,6 +24,7 @@ from artifacts.exporting.blocks import (
     TextRun,
     plain,
 )
+from artifacts.exporting.scripts import lowered, raised
 
 DEEPEST = 12
 """Lists and quotes within one another that can be laid out."""
@@ -38,6 +40,11 @@ DROPPED = re.compile(
     r"(?:\s[^<>]*)?/?>|</?br\s*/?>",
     re.IGNORECASE,
 )
+CELL_END = re.compile(r"</t[dh]>\s*(?=<t[dh][\s>])", re.IGNORECASE)
+SCRIPT = re.compile(r"<(su[bp])(?:\s[^<>]*)?>([^<>]*)</\1>", re.IGNORECASE)
+SCRIPT_TAG = re.compile(r"<(su[bp])(?:\s[^<>]*)?>", re.IGNORECASE)
+FORMULAS = {r"\(": r"\)", r"\[": r"\]", "$$": "$$", "$": "$"}
+LONGEST_FORMULA = 2_000
 PLAIN = TextRun(text="")
 TASK = re.compile(r"\[([ xX])\][ \t\n]+")
 
@@ -52,8 +59,31 @@ def _parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough", "linkify"])
     assert parser.linkify
     parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})  # README.md is no address
+    parser.inline.ruler.before("escape", "formula", _formula)
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # told apart below, where the text is kept
     return parser
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    """A formula is text as it stands: its backslashes, stars and underscores are its own."""
+    start = state.src[state.pos : state.pos + 2]
+    opening = start if start in FORMULAS else start[:1]
+    if opening not in FORMULAS:
+        return False
+    closing, at = FORMULAS[opening], state.pos + len(opening)
+    end = state.src.find(closing, at, min(at + LONGEST_FORMULA, state.posMax))
+    if end < 0 or not state.src[at:end].strip():
+        return False
+    behind = end + len(closing)
+    # One dollar is mostly money: so as other programs tell it, by what stands next to the signs.
+    if opening == "$" and (
+        state.src[at].isspace() or state.src[end - 1].isspace() or state.src[behind : behind + 1].isdigit()
+    ):
+        return False
+    if not silent:
+        state.push("text", "", 0).content = state.src[state.pos : behind].replace("\n", " ")
+    state.pos = behind
+    return True
 
 
 PARSER = _parser()
@@ -131,8 +161,11 @@ def _inline(node: SyntaxTreeNode) -> Runs:
 
 
 def _runs(nodes: Iterable[SyntaxTreeNode], look: TextRun = PLAIN) -> Iterator[TextRun]:
-    for node in nodes:
+    rest = iter(nodes)
+    for node in rest:
         match node.type:
+            case "html_inline" if script := SCRIPT_TAG.fullmatch(node.content):
+                yield replace(look, text=_script(script[1], plain(tuple(_runs(_until_end(script[1], rest), look)))))
             case "text" | "code_inline":
                 yield replace(look, text=node.content, code=node.type == "code_inline")
             case "softbreak" | "hardbreak":
@@ -153,6 +186,18 @@ def _runs(nodes: Iterable[SyntaxTreeNode], look: TextRun = PLAIN) -> Iterator[Te
             case "image":  # its description, as a link where it is somewhere in the net: pictures are not fetched
                 described = plain(tuple(_runs(node.children))) or "image"
                 yield replace(look, text=described, href=look.href or _linked(node, "src"))
+
+
+def _until_end(tag: str, nodes: Iterator[SyntaxTreeNode]) -> Iterator[SyntaxTreeNode]:
+    """What stands before the end of this element; all where it has none."""
+    for node in nodes:
+        if node.type == "html_inline" and node.content.lower() == f"</{tag.lower()}>":
+            return
+        yield node
+
+
+def _script(tag: str, text: str) -> str:
+    return raised(text) if tag.lower() == "sup" else lowered(text)
 
 
 def _linked(node: SyntaxTreeNode, name: str) -> str:
@@ -184,7 +229,8 @@ def _lines(run: TextRun) -> Iterator[TextRun]:
 
 def shown_html(html: str) -> str:
     """The text of harmless tags without them; others as they are written."""
-    return DROPPED.sub("", LINE_BREAK.sub("\n", COMMENT.sub("", html)))
+    text = CELL_END.sub(" | ", SCRIPT.sub(lambda script: _script(script[1], script[2]), COMMENT.sub("", html)))
+    return DROPPED.sub("", LINE_BREAK.sub("\n", text))
 
 
 def without_controls(text: str) -> str:
