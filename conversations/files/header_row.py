@@ -70,8 +70,11 @@ def has_values(cells: Cells) -> bool:
 
 
 def _is_data(cells: Cells, others: Sequence[Cells]) -> bool:
-    """Whether it holds values where most of the others hold such, and these do not count the columns."""
+    """Whether it holds values where most of the others hold such, and these do not count the columns; where there are no
+    others, whether it holds nothing else."""
     kinds = [_value(cell) for cell in cells]
+    if not others:
+        return len(kinds) > 1 and all(kinds)
     is_named = any(not kind for kind in kinds)
     if is_named and _counts_columns(
         [cell.strip() for cell, kind in zip(cells, kinds, strict=True) if kind == "number"]

@@ -145,6 +145,10 @@ ELSEWHERE = {
     rb"SQLite format 3": ("a database", "Export what matters as CSV."),
     rb"MZ|\x7fELF|\xcf\xfa\xed\xfe": ("a program", READABLE),
 }
+NO_TEXT = re.compile(
+    rb"\x89PNG\r\n|\xff\xd8\xff|\0\0\0.ftyp|II[*+]\0|MM\0[*+]|7z\xbc\xaf|\x1f\x8b|\xfd7zXZ|\x7fELF", re.DOTALL
+)
+"""How files begin that may look like a text further on, but for these first bytes, which no text has."""
 OLD_OFFICE = {
     "EncryptedPackage": ENCRYPTED,
     "WordDocument": _other("a document in the old format of Word (.doc)", "Save it as .docx or PDF."),
@@ -231,6 +235,8 @@ def _is_pdf(start: bytes, is_text: bool, extension: str) -> bool:
     if found is None:
         return False
     is_first = not start[: found.start()].strip(b"\xef\xbb\xbf \t\r\n")
+    if is_first and extension == "pdf":
+        return True
     return not is_text or (PDF_INSIDE.search(start) is not None and (is_first or extension not in MEDIA_TYPES))
 
 
@@ -311,6 +317,8 @@ def _is_mail(text: str, extension: str) -> bool:
 
 def _is_text(start: bytes) -> bool:
     """Whether no bytes are in it that text has not. UTF-16 has zeros, every second of them."""
+    if NO_TEXT.match(start):
+        return False
     if start[:2] in {b"\xff\xfe", b"\xfe\xff"} or wide_encoding(start):
         return True
     return _has_few_controls(start[:HEAD_BYTES]) and _has_few_controls(PADDING.sub(b"", start))

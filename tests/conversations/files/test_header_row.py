@@ -24,6 +24,7 @@ LAYOUTS = [
     (["x", "|x"], 0, "x", 1),
     (["Kept aside"], 0, "Kept aside", 1),
     (["Names", "Ann", "Bob"], 0, "Names", 1),
+    (["Revenue||Cost", "1|2|3"], 0, "Revenue||Cost", 1),
 ]
 
 

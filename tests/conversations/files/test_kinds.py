@@ -1,11 +1,13 @@
 """A file is what stands in it, whatever it is called."""
 
+import io
 import shutil
 import struct
 import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from conversations.files.kinds import Kind, detect
 from conversations.files.problems import FileProblem
@@ -187,3 +189,10 @@ def test_an_endless_table_of_contents_is_not_held_in_memory(tmp_path: Path) -> N
     with pytest.raises(FileProblem) as refused:
         detect(tmp_path / "a.docx", "a.docx")
     assert refused.value.code == "too_many_parts"
+
+
+def test_a_picture_of_few_bytes_is_no_text_though_most_of_them_are_letters(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (320, 240), "teal").save(file, "PNG")
+    (tmp_path / "file.txt").write_bytes(file.getvalue())
+    assert detect(tmp_path / "file.txt", "file.txt").kind is Kind.IMAGE
