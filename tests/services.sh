@@ -1,8 +1,8 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze, Tesseract
-# with German, and the server programs of PostgreSQL 15; and programs named as arguments, with their packages where these
-# are called otherwise: `pgbackrest pdftotext=poppler-utils`. As root on Debian they are installed; elsewhere the lines
-# at the end say what is missing.
+# What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze,
+# Tesseract with German, and the server programs of PostgreSQL 15; and programs named as arguments, with their
+# packages where these are called otherwise: `pgbackrest pdftotext=poppler-utils`. As root on Debian they are
+# installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"

@@ -21,8 +21,8 @@ class PartName(NamedTuple):
 def part_words(
     kind: str, numbers: Sequence[int], names: Mapping[int, PartName], *, parts: int, unread: Sequence[UnreadAnswer] = ()
 ) -> str:
-    """Such as ``pages 3, 7–9``; empty where it is all of the file's ``parts`` and nothing is ``unread``. ``names`` are those of
-    pages, or of as few parts as are named."""
+    """Such as ``pages 3, 7–9``; empty where it is all of the file's ``parts`` and nothing is ``unread``. ``names`` are those
+    of pages, or of as few parts as are named."""
     if len(numbers) == parts:
         return ALL_READ if unread else ""
     named = [names[number] for number in numbers if number in names]

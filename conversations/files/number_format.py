@@ -65,7 +65,8 @@ BUILTIN = {
 
 TOKEN = re.compile(
     r"""(?P<quoted>"[^"]*"?)|(?P<escaped>\\.)|(?P<skip>_.)|(?P<fill>\*.)|(?P<bracket>\[[^\]]*\]?)|(?P<general>General|G/\w+)"""
-    r"""|(?P<half>AM/PM|A/P)|(?P<exponent>E[+-])|(?P<date>y+|m+|d+|h+|s+|e+|b+|g+)|(?P<digit>[0#?])|(?P<sign>[.,%/@;])|(?P<other>.)""",
+    r"""|(?P<half>AM/PM|A/P)|(?P<exponent>E[+-])|(?P<date>y+|m+|d+|h+|s+|e+|b+|g+)|(?P<digit>[0#?])"""
+    r"""|(?P<sign>[.,%/@;])|(?P<other>.)""",
     re.IGNORECASE | re.DOTALL,
 )
 CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)$")

@@ -1,6 +1,6 @@
 /**
- * Emphasis in Chinese, Japanese and Korean. CommonMark lets `**` end only where a space or punctuation follows, and these
- * are written without spaces: in `**「強調」**です` and `**강조(말)**는` nothing would be emphasised.
+ * Emphasis in Chinese, Japanese and Korean. CommonMark lets `**` end only where a space or punctuation follows, and
+ * these are written without spaces: in `**「強調」**です` and `**강조(말)**는` nothing would be emphasised.
  */
 
 import { Tokenizer } from "marked";

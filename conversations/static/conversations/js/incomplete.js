@@ -1,4 +1,4 @@
-// A plain script in the head: where another script of the page can't be loaded, it says so. Else nothing would happen on it.
+// A plain script in the head: where another script of the page can't be loaded, it says so. Else nothing would happen.
 addEventListener(
   "error",
   ({ target }) => {

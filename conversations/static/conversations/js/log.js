@@ -7,7 +7,10 @@ import { AssistantTurn, UserTurn } from "./turn.js";
 /** Imported turns have no reply. */
 const COMPLETED = { id: null, status: "completed", error: null, request: null };
 
-/** @param {Message[]} messages in order @returns {Message[]} those whose reply ended without a turn and was not made again */
+/**
+ * @param {Message[]} messages in order
+ * @returns {Message[]} those whose reply ended without a turn and was not made again
+ */
 function unanswered(messages) {
   return messages.filter(
     ({ role, reply, status }, place) =>
@@ -223,7 +226,8 @@ export class Log {
     return messages
       .filter(({ id }) => !this.#byMessage.has(id))
       .flatMap((message) => {
-        const turn = message.role === "user" ? this.#userTurn(message).saved(message) : this.#answer(message.reply, message);
+        const isOfPerson = message.role === "user";
+        const turn = isOfPerson ? this.#userTurn(message).saved(message) : this.#answer(message.reply, message);
         this.#byMessage.set(message.id, turn);
         return failed.has(message) ? [turn, this.#answer(message.reply)] : [turn];
       });

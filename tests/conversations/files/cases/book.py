@@ -16,7 +16,9 @@ NAV = (
 
 
 def chapter(body: str, head: str = "") -> bytes:
-    return f'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head>{head}</head><body>{body}</body></html>'.encode()
+    namespace = "http://www.w3.org/1999/xhtml"
+    page = f'<?xml version="1.0"?><html xmlns="{namespace}"><head>{head}</head><body>{body}</body></html>'
+    return page.encode()
 
 
 def book(chapters: Mapping[str, bytes | None], *, spine: str = "", more: Mapping[str, bytes] | None = None) -> bytes:

@@ -78,7 +78,8 @@ FILES: Mapping[str, Callable[[], bytes]] = {
     "declared-wrongly.html": lambda: "<!doctype html><meta charset=iso-8859-1><p>Größe</p>".encode(),
     "undeclared.html": lambda: f"<!doctype html><p>{LANGUAGES['ru']['prose']}</p>".encode("cp1251"),
     "prologue.xhtml": lambda: (
-        '<?xml version="1.0" encoding="windows-1251"?><html xmlns="http://www.w3.org/1999/xhtml"><p>Отопление</p></html>'
+        '<?xml version="1.0" encoding="windows-1251"?><html xmlns="http://www.w3.org/1999/xhtml">'
+        "<p>Отопление</p></html>"
     ).encode("cp1251"),
     "data.xml": lambda: '<?xml version="1.0" encoding="iso-8859-2"?><a>Łódź</a>'.encode("iso-8859-2"),
     "chapter.epub": lambda: book(

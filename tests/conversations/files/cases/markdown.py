@@ -40,4 +40,9 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "embedded.json": lambda: '{"icon": "' + PNG + '", "name": "LANTERN"}\n',
 }
 
-FILES: Mapping[str, Callable[[], bytes]] = {name: lambda make=make: make().encode() for name, make in TEXTS.items()}  # type: ignore[misc]
+
+def encoded(make: Callable[[], str]) -> Callable[[], bytes]:
+    return lambda: make().encode()
+
+
+FILES: Mapping[str, Callable[[], bytes]] = {name: encoded(make) for name, make in TEXTS.items()}
