@@ -19,6 +19,10 @@ ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd]")
 BROKEN = "\xad"
 BROKEN_WITHIN = re.compile("\xad(?=(\\S))")
 BROKEN_AT_END = re.compile("[\xad\u2010]\n(?=(\\S))")
+BEHIND = re.compile(r"(?<=[^\s])[0-9]")
+"""A digit that may be an exponent or the mark of a note."""
+SMALL_GLYPH, RAISED, LOWERED = 0.55, 0.2, -0.05
+"""Of the size: how high a digit is at most whose font has a sign of its own for it, and where it begins."""
 SYMBOL = re.compile("[\ue000-\uf8ff]")
 BULLET = re.compile(f"^[\ue000-\uf8ff{UNKNOWN}]\\s*(?=\\S)")
 """Of a font of symbols, which have no meaning of their own."""
@@ -36,6 +40,10 @@ MOVED = "".join(chr(ord(letter) - SHIFT) for letter in COMMON)
 JUDGED_LETTERS, JUDGED_AT_MOST = 12, 5_000
 
 _text_object = quick("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+_char_box = quick("FPDFText_GetCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
+_DOUBLES = tuple(ctypes.c_double() for _ in range(4))
+_DOUBLE_PLACES = tuple(map(ctypes.addressof, _DOUBLES))
+"""Left, right, bottom, top."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +88,18 @@ class _Letters:
         self.has_outside = False
         """Whether a letter was left out since it lies outside of the page."""
         self._cut = {text.handle for text in objects.texts if _is_cut(text, objects.page_box)}
+        self._units = self._all_units()
+        self._scripts = self._script_glyphs()
+        """Marks before digits that are raised or lowered although their line and size are those of the others."""
 
     def are_special(self) -> bool:
         """Whether each letter has to be looked at: there is script among them, some lie outside, some have no meaning."""
-        return bool(self._cut) or self._have_unknown or any(map(_may_be_script, *_neighbours(self._objects.texts)))
+        return (
+            bool(self._cut)
+            or self._have_unknown
+            or bool(self._scripts)
+            or any(map(_may_be_script, *_neighbours(self._objects.texts)))
+        )
 
     def quick_lines(self) -> list[Line] | None:
         """Nothing where a letter turns up that has to be looked at."""
@@ -123,7 +139,7 @@ class _Letters:
             if text and content:
                 yield _piece(text, content, gap)
 
-        for index, letter in enumerate(self._all_units()):
+        for index, letter in enumerate(self._units):
             unit: int | None = self._meant(letter, index)
             owner = _text_object(self._address, index) or 0
             if owner in self._cut and not self._is_inside(index):
@@ -133,10 +149,27 @@ class _Letters:
                 gap = "" if units and address else gap
                 units, address = [], owner
             if owner and unit is not None:
-                units.append(unit)
+                mark = self._scripts.get(index, "")
+                units += [*map(ord, mark if self._scripts.get(index - 1) != mark else ""), unit]
             elif not owner:
                 gap = "\n" if unit in LINE_ENDS or gap == "\n" else " "
         yield from piece()
+
+    def _script_glyphs(self) -> dict[int, str]:
+        """By the index of a digit, ``^`` or ``_``: many fonts have signs of their own for raised and lowered digits."""
+        text = "".join(map(chr, self._units))
+        marks = ((digit.start(), self._script_mark(digit.start())) for digit in BEHIND.finditer(text))
+        return {index: mark for index, mark in marks if mark}
+
+    def _script_mark(self, index: int) -> str:
+        owner = self._texts.get(_text_object(self._address, index) or 0)
+        if not owner or owner.direction != (1.0, 0.0) or not _char_box(self._address, index, *_DOUBLE_PLACES):
+            return ""
+        bottom, top = _DOUBLES[2].value, _DOUBLES[3].value
+        if not 0 < top - bottom <= SMALL_GLYPH * owner.size:
+            return ""
+        begins = (bottom - owner.origin[1]) / owner.size
+        return "^" if begins >= RAISED else "_" if begins <= LOWERED else ""
 
     def _all_units(self) -> Sequence[int]:
         """Of UTF-16, one for each letter. PDFium gives them at once, unless it leaves some out."""

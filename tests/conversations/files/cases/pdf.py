@@ -501,8 +501,16 @@ def film() -> bytes:
     return annotated(note("RichMedia", "/NM(film)"), note("Sound", ""))
 
 
+def glyphs_of_their_own() -> bytes:
+    """As the font draws them, on the line and in the size of the others."""
+    return typeset(
+        '#set text(font:"Libertinus Serif")\nLight takes 3 \u00d7 10#super[8] m/s, water is H#sub[2]O.#footnote[Of 2024.]'
+    )
+
+
 FILES: Mapping[str, Callable[[], bytes]] = {
     "same-size-power.pdf": raised_without_smaller_letters,
+    "power-by-glyphs.pdf": glyphs_of_their_own,
     "power-by-moves.pdf": raised_by_moves,
     "water.pdf": lowered,
     "turned-power.pdf": turned,
