@@ -33,6 +33,7 @@ TYPES = {
     500: "internal",
     503: "unavailable",
 }
+NOT_SIGNED_IN = "You are not signed in. Sign in, or send a valid token, then try again."
 
 
 class ReplyFailed(errors.OpenbookError):
@@ -91,7 +92,7 @@ def _answer(exception: exceptions.APIException) -> Response:
     body = errors.error_object(
         type=TYPES.get(exception.status_code, "error"),
         code="invalid" if invalid else str(exception.default_code),
-        message=_message(exception.detail),
+        message=NOT_SIGNED_IN if isinstance(exception, exceptions.NotAuthenticated) else _message(exception.detail),
         details={"fields": exception.detail} if invalid else {},
     )
     return Response({"error": body}, status=exception.status_code, headers=headers)

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 PASSWORD = "correct horse battery"
 NOT_VALID = "The token is unknown, expired or revoked. Get one at POST /api/v1/auth/token/."
-NOT_GIVEN = "Authentication credentials were not provided."
+NOT_GIVEN = "You are not signed in. Sign in, or send a valid token, then try again."
 
 
 @pytest.fixture
