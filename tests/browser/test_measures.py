@@ -31,7 +31,7 @@ FAULTS = """() => {
         return scrolls(style) ? own : Math.max(own, ...[...element.children].map(endOf));
     };
     const end = document.body.classList.contains("chat-page") ? innerHeight : Math.max(innerHeight, endOf(document.body));
-    if (root.scrollHeight > end + 2) faults.push(`${root.scrollHeight} high instead of ${end}`);
+    if (root.scrollHeight >= end + 1) faults.push(`${root.scrollHeight} high instead of ${end}`);
     if (root.scrollWidth > innerWidth) faults.push(`${root.scrollWidth} wide instead of ${innerWidth}`);
     for (const element of document.querySelectorAll("body *")) {
         const style = getComputedStyle(element);
