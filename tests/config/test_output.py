@@ -26,6 +26,7 @@ OURS = ("config", "conversations", "memory", "artifacts")
 RAW = {
     "config/management/commands/backup.py",  # the line of progress, on which names of tables stand
     "conversations/files/child.py",  # JSON for its parent
+    "conversations/files/ocr.py",  # for the doctor, who asks by a process of its own
 }
 
 

@@ -45,7 +45,7 @@ PLACES = (
 )
 TOKENS = {place: f"zq{place}vix" for place in PLACES}
 NOT_PUT_IN = {
-    "conversations.File": {"title", "error"},
+    "conversations.File": {"title", "error", "left_out"},
     "conversations.FilePart": {"label", "heading", "terms"},
     "conversations.Reply": {"client_id", "request_id", "stop_reason"},
     "conversations.ContextSnapshot": {
