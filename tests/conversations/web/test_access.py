@@ -1,5 +1,6 @@
 """Who may open a socket: only pages of ours and programs with a token, only the thread's owner, and only for as long."""
 
+import asyncio
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -300,12 +301,15 @@ async def test_many_sockets_of_one_session_are_checked_by_one_look_at_a_time(
     user: User, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[set[uuid.UUID]] = []
-    look = access_checks._look
+    look, looked = access_checks._look, asyncio.Event()
+    loop = asyncio.get_running_loop()
 
     def counted(
         identity: Identity, thread_ids: set[uuid.UUID]
     ) -> tuple[Visitor | None, dict[uuid.UUID, datetime | None]]:
         looks.append(thread_ids)
+        if thread_ids == ids:
+            loop.call_soon_threadsafe(looked.set)
         return look(identity, thread_ids)
 
     monkeypatch.setattr(access_checks, "CHECK_ACCESS_SECONDS", 0.5)
@@ -317,9 +321,10 @@ async def test_many_sockets_of_one_session_are_checked_by_one_look_at_a_time(
         connected(second.id, session=session) as other,
         connected(session=session) as fresh,
     ):
+        await asyncio.wait_for(looked.wait(), 60)
+        assert {*map(frozenset, looks[looks.index(ids) :])} == {frozenset(ids)}  # since all are open, of all at once
         await in_database(deletion.delete_thread)(second)
         assert (await receive_error(other), await other.close_code()) == (NO_THREAD, 4404)
-        assert looks == [ids]
         assert await one.silent()
         await in_database(sign_out)(user)
         for socket in (one, fresh):
