@@ -77,48 +77,34 @@ IMAGES = {
 
 OPEN_XML = "application/vnd.openxmlformats-officedocument."
 MACRO = "application/vnd.ms-"
+OPEN_MAIN = {
+    "wordprocessingml.document": (Kind.DOCUMENT, "docx"),
+    "wordprocessingml.template": (Kind.DOCUMENT, "dotx"),
+    "spreadsheetml.sheet": (Kind.SHEET, "xlsx"),
+    "spreadsheetml.template": (Kind.SHEET, "xltx"),
+    "presentationml.presentation": (Kind.SLIDES, "pptx"),
+    "presentationml.slideshow": (Kind.SLIDES, "ppsx"),
+    "presentationml.template": (Kind.SLIDES, "potx"),
+}
+MACRO_MAIN = {
+    "word.document.macroEnabled": (Kind.DOCUMENT, "docm"),
+    "word.template.macroEnabledTemplate": (Kind.DOCUMENT, "dotm"),
+    "excel.sheet.macroEnabled": (Kind.SHEET, "xlsm"),
+    "excel.template.macroEnabled": (Kind.SHEET, "xltm"),
+    "excel.addin.macroEnabled": (Kind.SHEET, "xlam"),
+    "excel.sheet.binary.macroEnabled": (Kind.SHEET, "xlsb"),
+    "powerpoint.presentation.macroEnabled": (Kind.SLIDES, "pptm"),
+    "powerpoint.slideshow.macroEnabled": (Kind.SLIDES, "ppsm"),
+    "powerpoint.template.macroEnabled": (Kind.SLIDES, "potm"),
+}
 OFFICE = {
-    f"{prefix}{main}{end}".lower(): FileType(kind, f"{prefix}{media}", extension)
-    for prefix, end, rows in (
-        (
-            OPEN_XML,
-            ".main+xml",
-            (
-                ("wordprocessingml.document", Kind.DOCUMENT, "wordprocessingml.document", "docx"),
-                ("wordprocessingml.template", Kind.DOCUMENT, "wordprocessingml.template", "dotx"),
-                ("spreadsheetml.sheet", Kind.SHEET, "spreadsheetml.sheet", "xlsx"),
-                ("spreadsheetml.template", Kind.SHEET, "spreadsheetml.template", "xltx"),
-                ("presentationml.presentation", Kind.SLIDES, "presentationml.presentation", "pptx"),
-                ("presentationml.slideshow", Kind.SLIDES, "presentationml.slideshow", "ppsx"),
-                ("presentationml.template", Kind.SLIDES, "presentationml.template", "potx"),
-            ),
-        ),
-        (
-            MACRO,
-            ".main+xml",
-            (
-                ("word.document.macroEnabled", Kind.DOCUMENT, "word.document.macroEnabled.12", "docm"),
-                ("word.template.macroEnabledTemplate", Kind.DOCUMENT, "word.template.macroEnabled.12", "dotm"),
-                ("excel.sheet.macroEnabled", Kind.SHEET, "excel.sheet.macroEnabled.12", "xlsm"),
-                ("excel.template.macroEnabled", Kind.SHEET, "excel.template.macroEnabled.12", "xltm"),
-                ("excel.addin.macroEnabled", Kind.SHEET, "excel.addin.macroEnabled.12", "xlam"),
-                (
-                    "powerpoint.presentation.macroEnabled",
-                    Kind.SLIDES,
-                    "powerpoint.presentation.macroEnabled.12",
-                    "pptm",
-                ),
-                ("powerpoint.slideshow.macroEnabled", Kind.SLIDES, "powerpoint.slideshow.macroEnabled.12", "ppsm"),
-                ("powerpoint.template.macroEnabled", Kind.SLIDES, "powerpoint.template.macroEnabled.12", "potm"),
-            ),
-        ),
-        (
-            MACRO,
-            ".main",
-            (("excel.sheet.binary.macroEnabled", Kind.SHEET, "excel.sheet.binary.macroEnabled.12", "xlsb"),),
-        ),
+    f"{OPEN_XML}{main}.main+xml".lower(): FileType(kind, f"{OPEN_XML}{main}", extension)
+    for main, (kind, extension) in OPEN_MAIN.items()
+} | {
+    f"{MACRO}{main}.main{'' if extension == 'xlsb' else '+xml'}".lower(): FileType(
+        kind, f"{MACRO}{main.removesuffix('Template')}.12", extension
     )
-    for main, kind, media, extension in rows
+    for main, (kind, extension) in MACRO_MAIN.items()
 }
 """By the type of their main part."""
 OPEN_DOCUMENT = {

@@ -36,6 +36,11 @@ def comment(text: str, author: str = "") -> str:
     return f"[comment{f' by {author}' if author else ''}: {text}]"
 
 
+def cell_note(text: str, author: str = "") -> str:
+    """What somebody noted at a cell of a sheet."""
+    return f"[{author or 'comment'}: {text}]"
+
+
 def not_filled_in(hint: str) -> str:
     """A field of a form that holds nothing but the hint what belongs there."""
     return _around(hint, "[not filled in: ", "]")

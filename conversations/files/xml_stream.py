@@ -178,6 +178,12 @@ def whole(archive: Archive, member: str) -> Element | None:
         return None
 
 
+def document_title(archive: Archive, member: str) -> str:
+    """As the member with what is said of the document has it; may be empty."""
+    root = whole(archive, member)
+    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
+
+
 def found(element: Element, wanted: str) -> Iterator[Element]:
     """All elements of that short name within, in their order."""
     return (inner for inner in element.iter() if name(inner.tag) == wanted)

@@ -88,6 +88,7 @@ class _Letters:
         self.has_outside = False
         """Whether a letter was left out since it lies outside of the page."""
         self._cut = {text.handle for text in objects.texts if _is_cut(text, objects.page_box)}
+        self._text = text_page.get_text_range()
         self._units = self._all_units()
         self._scripts = self._script_glyphs()
         """Marks before digits that are raised or lowered although their line and size are those of the others."""
@@ -103,7 +104,7 @@ class _Letters:
 
     def quick_lines(self) -> list[Line] | None:
         """Nothing where a letter turns up that has to be looked at."""
-        text = self._page.get_text_range()
+        text = self._text
         units = last = 0
         for odd in ODD.finditer(text):
             units += _units(text[last : odd.start()])
@@ -173,7 +174,7 @@ class _Letters:
 
     def _all_units(self) -> Sequence[int]:
         """Of UTF-16, one for each letter. PDFium gives them at once, unless it leaves some out."""
-        units = array("H", self._page.get_text_range().encode("utf-16-le", "surrogatepass"))
+        units = array("H", self._text.encode("utf-16-le", "surrogatepass"))
         if len(units) == self._count:
             return units
         return [pdfium.FPDFText_GetUnicode(self._page, index) for index in range(self._count)]

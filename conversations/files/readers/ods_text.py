@@ -5,6 +5,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from conversations.files.letters import Letters
+from conversations.files.marks import cell_note
 from conversations.files.readers.odf_styles import Styles
 from conversations.files.runs import Run, marked
 from conversations.files.xml_stream import attribute, found, name
@@ -56,4 +57,4 @@ def comment(element: Element) -> str:
     """What somebody noted, such as ``[Eva: Ask the mayor.]``."""
     author = next((inner.text or "" for inner in element if name(inner.tag) == "dc:creator"), "")
     text = " ".join(word for line in found(element, "text:p") for word in "".join(line.itertext()).split())
-    return f"[{author}: {text}]" if author else f"[comment: {text}]"
+    return cell_note(text, author)

@@ -15,7 +15,17 @@ from conversations.files.readers.odf_story import Document, Story
 from conversations.files.readers.odf_styles import Styles
 from conversations.files.readers.slide_shapes import Box, Canvas
 from conversations.files.runs import WHITE, bounded, plain
-from conversations.files.xml_stream import attribute, child, children, children_named, found, inside, name, whole
+from conversations.files.xml_stream import (
+    attribute,
+    child,
+    children,
+    children_named,
+    document_title,
+    found,
+    inside,
+    name,
+    whole,
+)
 
 NOT_READ = {"page-number", "date-time", "footer", "header", "page"}
 """What stands on every slide."""
@@ -56,7 +66,7 @@ def read_either(
 
 def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     """Raises ``FileProblem``."""
-    yield Title(_title(archive))
+    yield Title(document_title(archive, "meta.xml"))
     pages = _Pages(archive)
     styles = Styles(pages.styles)
     shared = Document(archive, styles)
@@ -78,11 +88,6 @@ def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
         yield picture
     if not_read := shared.shown_pictures - len(given):
         yield LeftOut(Why.NOT_READ, "picture", not_read)
-
-
-def _title(archive: Archive) -> str:
-    root = whole(archive, "meta.xml")
-    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
 
 
 def _given_pictures(shared: Document, pictures: PictureFolder, stem: str) -> Iterator[Picture]:
@@ -149,7 +154,7 @@ class _Pages:
 
 def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     """Raises ``FileProblem``."""
-    yield Title(_title(archive))
+    yield Title(document_title(archive, "meta.xml"))
     pages = _Pages(archive)
     yield from pages.damaged()
     deck = _Deck(archive, pages, pictures)

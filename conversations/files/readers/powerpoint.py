@@ -17,6 +17,7 @@ from conversations.files.xml_stream import (
     attribute,
     child,
     children_named,
+    document_title,
     found,
     main_member,
     name,
@@ -49,15 +50,10 @@ def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     related = relations(archive, member)
     deck = _Deck(archive, pictures, root, related)
     listed = [attribute(slide, "r:id") for slide in found(root, "p:sldId")]
-    yield Title(_title(archive), total=len(listed))
+    yield Title(document_title(archive, "docProps/core.xml"), total=len(listed))
     for number, slide_id in enumerate(listed, 1):
         _, place = related.get(slide_id, ("", ""))
         yield from deck.slide(number, place)
-
-
-def _title(archive: Archive) -> str:
-    root = whole(archive, "docProps/core.xml")
-    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
 
 
 class _Deck:

@@ -21,6 +21,7 @@ from conversations.files.xml_stream import (
     child,
     children,
     children_named,
+    document_title,
     found,
     is_on,
     main_member,
@@ -44,7 +45,7 @@ def document(archive: Archive, pictures: PictureFolder, depth: int = 0) -> Itera
     settings = members.root("settings")
     shared = _document(archive, members, settings, pictures, depth)
     pages = _Pages(related, are_facing=bool(is_on(settings, "w:evenAndOddHeaders")))
-    yield Title(_title(archive))
+    yield Title(document_title(archive, "docProps/core.xml"))
     yield from members.damaged()
     story = Story(shared, member)
     for element in children(archive, member, {"w:body", "w:document"}):
@@ -131,11 +132,6 @@ def _document(
     )
     shared.comments |= _comments(shared, members)
     return shared
-
-
-def _title(archive: Archive) -> str:
-    root = whole(archive, "docProps/core.xml")
-    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
 
 
 def _comments(shared: Document, members: _Members) -> dict[str, str]:

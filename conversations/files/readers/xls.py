@@ -13,6 +13,7 @@ from xlrd.formatting import XFBackground
 
 from conversations.files.archives import DAMAGED, ENCRYPTED
 from conversations.files.blocks import Block, LeftOut, Place, Text, Title, Why
+from conversations.files.marks import cell_note
 from conversations.files.number_format import BUILTIN, number_format
 from conversations.files.readers import xls_objects
 from conversations.files.readers.cell_text import CellTexts
@@ -139,7 +140,7 @@ class _Rows:
 def _note(author: str, text: str) -> str:
     author = author.strip()
     words = " ".join(text.removeprefix(f"{author}:").split())
-    return f"[{author}: {words}]" if author else f"[comment: {words}]"
+    return cell_note(words, author)
 
 
 def _style(book: xlrd.Book, number: int) -> CellStyle:

@@ -144,7 +144,7 @@ def read_comments(archive: Archive, links: Iterable[tuple[str, str]]) -> dict[tu
             continue
         for place, author, text in _notes(root) if kind == "comments" else _threaded(archive, root):
             target = comments if kind == "comments" else threads
-            target.setdefault(place, []).append(f"[{author}: {text}]" if author else f"[comment: {text}]")
+            target.setdefault(place, []).append(marks.cell_note(text, author))
     return {place: " ".join(texts) for place, texts in (comments | threads).items()}
 
 
