@@ -24,16 +24,20 @@ dev: .venv/run.stamp node_modules/.stamp ## serve for development: starts again 
 demo: .venv/run.stamp ## fill it with a month of two people and a support case; options=--again: anew
 	@exec "$(PYTHON)" manage.py demo $(options)
 
-test: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
-test: .local/helm/stamp
+test test-operate: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
+test test-operate: .local/claude-cli/stamp .local/helm/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
-	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
+	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not operate"
+
+test-operate: ## in breadth what operators do: images, upgrades, backups, failover, kills, balancers, runbooks
+	@sh tests/services.sh
+	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m operate
 
 test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser, no process of its own, no tables
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
-	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal -m "not browser and not process and not database"
+	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal -m "not (browser or process or database or operate)"
 
 soak: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
 soak: ## six hundred kills, many examples, each hostile text
@@ -215,5 +219,5 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 sentry pydantic local image \
+.PHONY: help run dev demo test test-operate test-fast soak check audit bench otel cloud s3 sentry pydantic local image \
 	image-test password lock clean
