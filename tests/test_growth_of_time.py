@@ -18,11 +18,11 @@ from types import ModuleType
 from typing import Any
 
 from artifacts.exporting import markdown_blocks
+from artifacts.reading import parts
+from artifacts.reading.blocks import Title
+from artifacts.reading.text import markdown as markdown_reader
+from artifacts.reading.text import plain as text_reader
 from conversations.context import budget
-from conversations.files import parts
-from conversations.files.blocks import Title
-from conversations.files.readers import markdown as markdown_reader
-from conversations.files.readers import text as text_reader
 from conversations.providers import offline_answers, offline_artifacts
 from conversations.runtime import bounded_json
 from memory.consolidation import rule_extraction
@@ -55,7 +55,7 @@ BOUNDED = {f"memory.language.{name}": LONGEST_SENTENCE for name in ("cue_phrases
 """Modules whose patterns are tried on sentences, which are cut to so many characters (``LONGEST_SENTENCE``)."""
 MADE_OF_PARTS = frozenset([
     "artifacts/exporting/pdf", "artifacts/web/sanitizer", "conversations/context/citations",
-    "conversations/files/kinds", "conversations/files/html_tokens",
+    "artifacts/reading/kinds", "artifacts/reading/web/tokens",
     "conversations/upkeep/partitions", "conversations/providers/file_frames", "conversations/providers/markers",
     "conversations/providers/masking", "conversations/providers/dialects", "conversations/providers/image_tokens",
     "conversations/providers/offline_artifacts", "conversations/runtime/request_ids",
@@ -64,7 +64,7 @@ MADE_OF_PARTS = frozenset([
 """Modules with patterns that are made in functions, of parts that are no person's or are escaped: no run of theirs can begin
 at more than one place."""
 READERS = (
-    "artifacts.exporting", "conversations.context", "conversations.files", "conversations.import_export",
+    "artifacts.exporting", "artifacts.reading", "conversations.context", "conversations.import_export",
     "conversations.providers", "conversations.runtime.text", "conversations.threads", "conversations.tools",
     "memory.consolidation", "memory.forgetting", "memory.index", "memory.language", "memory.sources",
 )  # fmt: skip

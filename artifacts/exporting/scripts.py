@@ -1,6 +1,6 @@
 """Raised and lowered letters where a format has text alone: as signs of Unicode, else with a mark. Pure."""
 
-from conversations.files import marks
+from artifacts.reading import marks
 
 RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
 LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")

@@ -57,7 +57,7 @@ def look_at_ocr() -> Sequence[Finding]:
 def ocr(languages: str) -> list[Finding]:
     """In a process of its own, as the engine is loaded into the one that uses it."""
     asked = subprocess.run(  # noqa: S603 – languages are checked where they are set
-        [sys.executable, "-m", "conversations.files.ocr", languages],
+        [sys.executable, "-m", "artifacts.reading.pictures.ocr", languages],
         cwd=settings.BASE_DIR,
         env={},
         capture_output=True,

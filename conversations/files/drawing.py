@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
+from artifacts.reading.kinds import Kind, detect
+from artifacts.reading.problems import FileProblem
+from artifacts.reading.process import Limits, page_pictures
 from conversations.errors import PictureNotFound
 from conversations.files import storage
-from conversations.files.kinds import Kind, detect
-from conversations.files.problems import FileProblem
-from conversations.files.reading import Limits, page_pictures
 from conversations.models import File
 
 LIMITS = Limits(seconds=30.0, cpu_seconds=20)

@@ -15,14 +15,14 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
+from artifacts.reading.kinds import detect
+from artifacts.reading.left_out import MOST_PLACES, LeftOutObject
+from artifacts.reading.problems import TOO_LONG, FileProblem
+from artifacts.reading.process import Found, LeftOutEntry, Limits, Outline, Part, read
 from conversations.context.file_ranking import part_terms
 from conversations.context.token_estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
 from conversations.files import storage, thumbnails
-from conversations.files.kinds import detect
-from conversations.files.left_out import MOST_PLACES, LeftOutObject
-from conversations.files.problems import TOO_LONG, FileProblem
-from conversations.files.reading import Found, LeftOutEntry, Limits, Outline, Part, read
 from conversations.models import File, FilePart
 from conversations.runtime import interruption
 from conversations.runtime.db import is_away

@@ -6,11 +6,12 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import F
 
+from artifacts.reading import process
+from artifacts.reading.kinds import Kind, detect
+from artifacts.reading.problems import FileProblem
 from conversations.errors import FileNotFound, PictureNotFound
-from conversations.files import reading, storage
+from conversations.files import storage
 from conversations.files.drawing import LIMITS
-from conversations.files.kinds import Kind, detect
-from conversations.files.problems import FileProblem
 from conversations.models import File
 
 MOST_TRIES = 2
@@ -25,7 +26,7 @@ def place_of(file: File) -> str:
         raise PictureNotFound("There is no small picture of a file of this kind, or of one that can't be read.")
     try:
         with storage.scratch(f"thumbnail-{secrets.token_hex(8)}") as folder, storage.local(file.place, folder) as path:
-            return store(file, reading.thumbnail(path, detect(path, file.name), folder=folder, limits=LIMITS))
+            return store(file, process.thumbnail(path, detect(path, file.name), folder=folder, limits=LIMITS))
     except FileProblem as problem:
         mine = File.objects.filter(user=file.user_id, id=file.id, thumbnail_failures__lt=MOST_TRIES)
         mine.update(thumbnail_failures=F("thumbnail_failures") + 1)

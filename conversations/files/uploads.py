@@ -15,10 +15,10 @@ from django.core.files.uploadhandler import FileUploadHandler
 from django.db import connection, transaction
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
+from artifacts.reading.kinds import detect
+from artifacts.reading.problems import FileProblem
 from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, RateLimited
 from conversations.files import storage, store
-from conversations.files.kinds import detect
-from conversations.files.problems import FileProblem
 from conversations.models import File
 from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line, shortened

@@ -9,10 +9,10 @@ from typing import IO, Any
 from django.db.models import QuerySet
 
 from artifacts.exporting.names import safe
+from artifacts.reading.kinds import Kind
 from conversations.context.file_excerpts import write_ranges
 from conversations.errors import FileNotFound
 from conversations.files import storage
-from conversations.files.kinds import Kind
 from conversations.import_export.zip_stream import Zip
 from conversations.models import File, Message, Thread, TurnFile
 from conversations.runtime.long_work import step

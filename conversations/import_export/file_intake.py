@@ -15,9 +15,9 @@ from typing import IO, NamedTuple, Protocol
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from artifacts.reading.kinds import Kind, detect
+from artifacts.reading.problems import FileProblem
 from conversations.files import storage, store
-from conversations.files.kinds import Kind, detect
-from conversations.files.problems import FileProblem
 from conversations.files.uploads import MIB, clean_name, too_large
 from conversations.import_export.uploads import Opened
 from conversations.runtime import long_work

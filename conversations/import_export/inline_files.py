@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
-from conversations.files.archives import DAMAGED
+from artifacts.reading.archives import DAMAGED
 from conversations.models import text_blocks
 
 DATA = re.compile(r"\s*data:[\w.+/;=-]{0,200}?;base64,", re.IGNORECASE)

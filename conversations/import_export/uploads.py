@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO
 
+from artifacts.reading.archives import DAMAGED, ENCRYPTED
 from conversations.errors import ImportTooLarge, InvalidImport
-from conversations.files.archives import DAMAGED, ENCRYPTED
 
 DOCUMENT = re.compile(r"(?:^|/)conversations?(?:[-_]\d+)?\.json$", re.IGNORECASE)
 """``conversations.json``, the parts of a large export, and what Openbook itself gives for a thread."""

@@ -4,6 +4,9 @@ import secrets
 from collections.abc import Sequence
 from contextlib import closing, suppress
 
+from artifacts.reading.kinds import detect
+from artifacts.reading.problems import FileProblem
+from artifacts.reading.process import Limits, Part, read
 from conversations.context.budget import in_tokens
 from conversations.context.builder import picture_counter, room_for_files
 from conversations.context.built_context import Context
@@ -12,9 +15,6 @@ from conversations.context.file_reads import PictureCounter
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.turn_groups import FILE
 from conversations.files import storage
-from conversations.files.kinds import detect
-from conversations.files.problems import FileProblem
-from conversations.files.reading import Limits, Part, read
 from conversations.models import Assistant
 from conversations.rest.message_files import NOT_TAKEN, SentFile
 from conversations.runtime.ids import uuid7

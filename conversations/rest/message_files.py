@@ -15,10 +15,10 @@ from typing import Any
 
 from django.conf import settings
 
+from artifacts.reading.kinds import detect
+from artifacts.reading.problems import FileProblem
 from conversations.errors import FileRefused, FileTooLarge, InvalidMessage, MessageTooLong
 from conversations.files import storage, uploads
-from conversations.files.kinds import detect
-from conversations.files.problems import FileProblem
 from conversations.files.uploads import Upload
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Text

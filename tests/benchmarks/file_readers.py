@@ -190,7 +190,7 @@ class Comparison:
 
 def by_us(path: Path, rules: Sequence[tuple[str, re.Pattern[str]]]) -> Iterator[Word]:
     """Our parts; the head of a table that stands in a further part counts as repeated."""
-    from tests.conversations.files.reading import read_here  # noqa: PLC0415  # Django is set up by then
+    from tests.artifacts.reading.helpers import read_here  # noqa: PLC0415  # Django is set up by then
 
     with TemporaryDirectory() as folder:
         outcome = read_here(path, Path(folder))

@@ -12,8 +12,8 @@ from pathlib import Path
 import xlsxwriter
 
 from artifacts.exporting.convert import export
+from tests.artifacts.reading.helpers import SAMPLES
 from tests.benchmarks.file_documents import DOCUMENTS, Document
-from tests.conversations.files.reading import SAMPLES
 
 PACKAGES = (
     "debian-policy",

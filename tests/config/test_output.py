@@ -25,8 +25,8 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\x08\u202e\u2028\x7f"
 OURS = ("config", "conversations", "memory", "artifacts")
 RAW = {
     "config/management/commands/backup.py",  # the line of progress, on which names of tables stand
-    "conversations/files/child.py",  # JSON for its parent
-    "conversations/files/ocr.py",  # for the doctor, who asks by a process of its own
+    "artifacts/reading/child.py",  # JSON for its parent
+    "artifacts/reading/pictures/ocr.py",  # for the doctor, who asks by a process of its own
 }
 
 

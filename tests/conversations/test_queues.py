@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django_tasks_db.models import DBTaskResult
 
+from artifacts.reading.limits import Limits
 from config.worker.loop import OneTask
 from conversations import schedule, tasks
 from conversations.errors import PictureNotFound
 from conversations.files import drawing, progress, thumbnails
-from conversations.files.limits import Limits
 from conversations.models import File
 from tests.conversations.factories import make_file
 
@@ -100,6 +100,6 @@ def test_a_small_picture_that_can_not_be_drawn_is_tried_a_few_times(
             thumbnails.place_of(file)
         file.refresh_from_db()
         assert file.thumbnail_failures == failures
-    monkeypatch.setattr("conversations.files.reading.thumbnail", None)  # not called any more
+    monkeypatch.setattr("artifacts.reading.process.thumbnail", None)  # not called any more
     with pytest.raises(PictureNotFound):
         thumbnails.place_of(file)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from artifacts.exporting.worker import convert
-from tests.conversations.files.reading import read_here
+from tests.artifacts.reading.helpers import read_here
 
 CELLS = {
     "power": ("10<sup>3</sup>", "10³"),

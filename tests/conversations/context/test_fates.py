@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model as Row
 
 from artifacts.models import Artifact
+from artifacts.reading.left_out import LeftOutObject
 from conversations.context import snapshot_api, snapshots
 from conversations.context.fates import OF_FILES, TURN
 from conversations.context.file_excerpts import read_ranges
@@ -19,7 +20,6 @@ from conversations.context.reasons import Reason, personal_words
 from conversations.context.rendering import canonical
 from conversations.context.snapshot_shapes import FateAnswer, fate_kinds
 from conversations.context.tool_sections import ToolTexts
-from conversations.files.left_out import LeftOutObject
 from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Model, Thread, TurnFile
 from conversations.providers import get_provider, model_catalog
 from conversations.staff.snapshot.snapshot_page import SnapshotPage, snapshot_page

@@ -16,14 +16,14 @@ from django_tasks_db.models import DBTaskResult
 from PIL import Image
 from pytest_django import Settings
 
+from artifacts.reading.left_out import LeftOutObject
+from artifacts.reading.limits import Limits
+from artifacts.reading.problems import FileProblem
+from artifacts.reading.process import Found, LeftOutEntry, Outline, Part
 from config.worker import loop
 from conversations import schedule
 from conversations.context.token_estimate import estimate_tokens
 from conversations.files import progress, storage, store
-from conversations.files.left_out import LeftOutObject
-from conversations.files.limits import Limits
-from conversations.files.problems import FileProblem
-from conversations.files.reading import Found, LeftOutEntry, Outline, Part
 from conversations.files.uploads import clean_name
 from conversations.models import BytesToRemove, File, FilePart
 from conversations.tasks import FILES, TaskFailed, read_file

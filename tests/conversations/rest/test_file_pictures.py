@@ -14,8 +14,9 @@ from django.utils import timezone
 from PIL import Image
 from pytest_django import Settings
 
+from artifacts.reading import process as reading
 from conversations.context.file_excerpts import read_ranges
-from conversations.files import drawing, reading, storage, thumbnails
+from conversations.files import drawing, storage, thumbnails
 from conversations.models import BytesToRemove, File, UserLimits
 from conversations.runtime.db import in_database
 from tests.conversations.factories import make_file

@@ -20,7 +20,7 @@ from conversations.models import BytesToRemove, File, FilePart, Thread, TurnFile
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from tests import model_scripts as scripts
-from tests.conversations.files.reading import SAMPLES
+from tests.artifacts.reading.helpers import SAMPLES
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.conversations.rest.test_messages_with_files import make_report, pages, send
 from tests.model_server import ModelServer

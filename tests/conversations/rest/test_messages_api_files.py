@@ -29,9 +29,9 @@ from conversations.providers.image_tokens import image_rule, image_tokens
 from conversations.rest.message_files import RawText, read_raw_text
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
+from tests.artifacts.reading.helpers import SAMPLES
 from tests.asgi_server import serving
 from tests.conversations.factories import make_file, make_thread
-from tests.conversations.files.reading import SAMPLES
 from tests.conversations.rest.client import Api
 from tests.model_server import ModelServer
 

@@ -1,0 +1,1 @@
+"""What documents of Word, PowerPoint and OpenDocument have in common."""

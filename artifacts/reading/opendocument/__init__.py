@@ -1,0 +1,1 @@
+"""Texts, presentations and sheets of OpenDocument."""

@@ -1,0 +1,294 @@
+"""OpenDocument: texts by their headings, slides one by one with their notes."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from artifacts.reading.archives import ENCRYPTED, Archive, open_archive
+from artifacts.reading.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from artifacts.reading.office.drawing_text import Palette
+from artifacts.reading.office.letters import UNKNOWN
+from artifacts.reading.office.runs import WHITE, bounded, plain
+from artifacts.reading.opendocument.story import Document, Story
+from artifacts.reading.opendocument.styles import Styles
+from artifacts.reading.pictures.folder import PictureFolder
+from artifacts.reading.problems import FileProblem
+from artifacts.reading.slides.shapes import Box, Canvas
+from artifacts.reading.xml_stream import (
+    attribute,
+    child,
+    children,
+    children_named,
+    document_title,
+    found,
+    inside,
+    name,
+    whole,
+)
+
+NOT_READ = {"page-number", "date-time", "footer", "header", "page"}
+"""What stands on every slide."""
+FEW_LETTERS = 40
+"""Of a text whose pictures are what it says."""
+UNITS = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
+STYLES = ("office:font-face-decls", "office:automatic-styles")
+USUAL_PAGE = "Standard"
+HEADERS = (
+    "style:header",
+    "style:header-first",
+    "style:header-left",
+    "style:footer",
+    "style:footer-first",
+    "style:footer-left",
+)
+
+
+def is_encrypted(archive: Archive) -> bool:
+    manifest = "META-INF/manifest.xml"
+    return manifest in archive.names and b"encryption-data" in archive.read(manifest)
+
+
+def read_either(
+    path: Path,
+    of_open_xml: Callable[[Archive], Iterator[Block]],
+    of_open_document: Callable[[Archive], Iterator[Block]],
+) -> Iterator[Block]:
+    """What stands in a file of either kind, by the reader for its kind. Raises ``FileProblem``."""
+    with open_archive(path) as archive:
+        if "content.xml" not in archive.names:
+            yield from of_open_xml(archive)
+            return
+        if is_encrypted(archive):
+            raise ENCRYPTED
+        yield from of_open_document(archive)
+
+
+def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
+    """Raises ``FileProblem``."""
+    yield Title(document_title(archive, "meta.xml"))
+    pages = _Pages(archive)
+    styles = Styles(pages.styles)
+    shared = Document(archive, styles)
+    story = Story(shared)
+    yield from pages.damaged()
+    for element in children(archive, "content.xml", {*STYLES, "office:text"}):
+        if name(element.tag).startswith(("style:", "text:list-style", "number:")):
+            styles.add(element)
+        else:
+            yield from story.blocks(element)
+    heading: list[Block] = [Heading(1, "Headers and footers")]
+    for block in pages.above_and_below(shared, styles.master_pages):
+        yield from heading if not isinstance(block, LeftOut) else ()
+        heading = heading if isinstance(block, LeftOut) else []
+        yield block
+    given = list(_given_pictures(shared, pictures, "picture")) if shared.letters <= FEW_LETTERS else []
+    for number, picture in enumerate(given, 1):
+        yield Place(f"picture {number}")
+        yield picture
+    if not_read := shared.shown_pictures - len(given):
+        yield LeftOut(Why.NOT_READ, "picture", not_read)
+
+
+def _given_pictures(shared: Document, pictures: PictureFolder, stem: str) -> Iterator[Picture]:
+    """Those that can be read."""
+    for number, place in enumerate(shared.pictures, 1):
+        try:
+            yield pictures.save_member(shared.archive, place, f"{stem}-{number}")
+        except FileProblem:
+            continue
+
+
+class _Pages:
+    """Of ``styles.xml``: the styles that all share, and what pages and slides have in common."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._is_damaged = "styles.xml" in archive.names
+        self.styles = Styles()
+        self.own = Styles(self.styles)
+        """Of the pages themselves."""
+        self.layouts: dict[str, tuple[float, float]] = {}
+        """Width and height in centimetres, by their names."""
+        self.masters: dict[str, Element] = {}
+        self.hidden_layers: set[str] = set()
+        root = whole(archive, "styles.xml")
+        if root is None:
+            return
+        self._is_damaged = False
+        for element in (*inside(child(root, "office:font-face-decls")), *inside(child(root, "office:styles"))):
+            self.styles.add(element)
+        for element in inside(child(root, "office:automatic-styles")):
+            self.own.add(element)
+        for layout in found(root, "style:page-layout"):
+            size = child(layout, "style:page-layout-properties")
+            sides = [_length(size, f"fo:page-{side}") or 0.0 for side in ("width", "height")]
+            self.layouts[attribute(layout, "style:name")] = sides[0], sides[1]
+        self.masters = {attribute(master, "style:name"): master for master in found(root, "style:master-page")}
+        layers = (
+            layer for layer in found(root, "draw:layer") if attribute(layer, "draw:display") in {"none", "printer"}
+        )
+        self.hidden_layers = {attribute(layer, "draw:name") for layer in layers}
+
+    def damaged(self) -> Iterator[LeftOut]:
+        if self._is_damaged:
+            yield LeftOut(Why.DAMAGED, "table of styles")
+
+    def above_and_below(self, shared: Document, named: set[str]) -> Iterator[Block]:
+        """Each text once, of the pages that the text has."""
+        used = [USUAL_PAGE, *sorted(named)]
+        for page in used:
+            master = self.masters.get(page)
+            following = attribute(master, "style:next-style-name") if master is not None else ""
+            used += [following] if following and following not in used else []
+        story = Story(Document(shared.archive, self.own))
+        given: set[str] = set()
+        for page in dict.fromkeys(used):
+            for part in children_named(self.masters.get(page), *HEADERS):
+                shown = attribute(part, "style:display") != "false"
+                for block in (block for inner in part for block in story.blocks(inner)) if shown else ():
+                    text = " ".join(plain([block]).split())
+                    if isinstance(block, LeftOut) or (text and text not in given):
+                        given.add(text)
+                        yield block if isinstance(block, LeftOut) else Text(text)
+
+
+def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
+    """Raises ``FileProblem``."""
+    yield Title(document_title(archive, "meta.xml"))
+    pages = _Pages(archive)
+    yield from pages.damaged()
+    deck = _Deck(archive, pages, pictures)
+    number = 0
+    for element in children(archive, "content.xml", {*STYLES, "office:presentation", "office:drawing"}):
+        match name(element.tag):
+            case "draw:page":
+                number += 1
+                yield from deck.slide(number, element)
+            case "presentation:footer-decl" | "presentation:header-decl":
+                deck.declared[attribute(element, "presentation:name")] = " ".join("".join(element.itertext()).split())
+            case _:
+                deck.styles.add(element)
+
+
+@dataclass
+class _Deck:
+    archive: Archive
+    pages: _Pages
+    pictures: PictureFolder
+    declared: dict[str, str] = field(default_factory=dict)
+    """Footers by their names."""
+    given: set[str] = field(default_factory=set)
+    """What stands on each slide, and was given once."""
+
+    def __post_init__(self) -> None:
+        self.styles = Styles(self.pages.styles)
+
+    def slide(self, number: int, page: Element) -> Iterator[Block]:
+        shared = Document(self.archive, self.styles, hidden_layers=self.pages.hidden_layers, is_drawn=True)
+        story = Story(shared)
+        master = self.pages.masters.get(attribute(page, "draw:master-page-name"))
+        canvas = self._canvas(page, master)
+        shapes = [shape for shape in page if attribute(shape, "presentation:class") not in NOT_READ]
+        is_hidden = self.styles.style("drawing-page", attribute(page, "draw:style-name")).is_hidden
+        titles, blocks = self._shapes(story, canvas, shapes)
+        notes = bounded(self._notes(story, shapes), "page of notes")
+        title = " ".join(" ".join(titles).split())
+        yield Place(f"slide {number}{' (hidden)' if is_hidden else ''}", number, title)
+        if title:
+            yield Heading(2, title)
+        on_each = [*self._on_each(page, master)]
+        yield from (*blocks, *on_each, *notes)
+        has_words = bool(title) or shared.letters
+        given = [] if has_words else list(_given_pictures(shared, self.pictures, f"slide-{number}"))
+        yield from given
+        if not title and all(isinstance(block, LeftOut) for block in (*blocks, *on_each, *notes, *given)):
+            yield Text("(No text stands on this slide.)")
+        if not_read := shared.shown_pictures - len(given):
+            yield LeftOut(Why.NOT_READ, "picture", not_read)
+
+    def _shapes(self, story: Story, canvas: Canvas, shapes: list[Element]) -> tuple[list[str], list[Block]]:
+        titles: list[str] = []
+        blocks: list[Block] = []
+        for shape in _flattened(shapes):
+            box = _box(shape)
+            if canvas.is_outside(box):
+                blocks.append(LeftOut(Why.HIDDEN, "shape outside of the slide"))
+                continue
+            fill = self._fill(shape)
+            inner = list(story.blocks(shape, fill or canvas.behind(box)))
+            if fill or child(shape, "draw:image") is not None:
+                canvas.paint(box)
+            if attribute(shape, "presentation:class") == "title":
+                titles.append(plain(inner))
+                inner = [block for block in inner if isinstance(block, LeftOut)]
+            blocks += inner
+        return titles, blocks
+
+    def _fill(self, shape: Element) -> str | None:
+        """``None`` where one sees through."""
+        for family, key in (("presentation", "presentation:style-name"), ("graphic", "draw:style-name")):
+            if style_name := attribute(shape, key):
+                return self.styles.style(family, style_name).background
+        return None
+
+    def _canvas(self, page: Element, master: Element | None) -> Canvas:
+        own = self.styles.style("drawing-page", attribute(page, "draw:style-name")).background
+        below, size, painted = None, (0.0, 0.0), list[Box | None]()
+        if master is not None:
+            below = self.pages.own.style("drawing-page", attribute(master, "draw:style-name")).background
+            size = self.pages.layouts.get(attribute(master, "style:page-layout-name"), size)
+            pictures = (shape for shape in master if child(shape, "draw:image") is not None)
+            painted = [
+                _box(shape)
+                for shape in (*pictures, *children_named(master, "draw:custom-shape", "draw:rect", "draw:g"))
+            ]
+        return Canvas(Palette(), own or below or WHITE, *size, painted)
+
+    def _on_each(self, page: Element, master: Element | None) -> Iterator[Text]:
+        """Footers, and what the design of the slides says, once."""
+        footers = [attribute(page, f"presentation:use-{kind}-name") for kind in ("header", "footer")]
+        fixed = [shape for shape in master if not attribute(shape, "presentation:class")] if master is not None else []
+        story = Story(Document(self.archive, self.pages.own))
+        texts = [plain(bounded(story.blocks(at, UNKNOWN), "shape")) for at in fixed if name(at.tag).startswith("draw:")]
+        for text in [*(self.declared.get(footer, "") for footer in footers), *texts]:
+            if text and text not in self.given and not text.startswith("(picture"):
+                self.given.add(text)
+                yield Text(f"(On each slide: {text})")
+
+    def _notes(self, story: Story, shapes: Iterable[Element]) -> Iterator[Block]:
+        for notes in (shape for shape in shapes if name(shape.tag) == "presentation:notes"):
+            frames = [
+                frame for frame in found(notes, "draw:frame") if attribute(frame, "presentation:class") not in NOT_READ
+            ]
+            blocks = [block for frame in frames for block in story.blocks(frame, WHITE)]
+            if text := plain(blocks):
+                yield Text(f"Notes: {text}")
+            yield from (block for block in blocks if isinstance(block, LeftOut))
+
+
+def _flattened(shapes: Iterable[Element]) -> Iterator[Element]:
+    """Groups, of any depth, as their shapes, which have places on the slide of their own. Without notes."""
+    waiting = [*shapes][::-1]
+    while waiting:
+        shape = waiting.pop()
+        if name(shape.tag) in {"draw:g", "draw:a"} and attribute(shape, "draw:layer") == "":
+            waiting += [*shape][::-1]
+        elif name(shape.tag) not in {"presentation:notes", "svg:title", "svg:desc"}:
+            yield shape
+
+
+def _box(shape: Element) -> Box | None:
+    sides = [_length(shape, f"svg:{side}") for side in ("x", "y", "width", "height")]
+    left, top, width, height = sides
+    if left is None or top is None:
+        return None
+    return left, top, left + (width or 0), top + (height or 0)
+
+
+def _length(element: Element | None, wanted: str) -> float | None:
+    """In centimetres."""
+    text = attribute(element, wanted) if element is not None else ""
+    try:
+        return float(text[:-2]) * UNITS[text[-2:]]
+    except (ValueError, KeyError):
+        return None

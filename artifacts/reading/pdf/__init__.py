@@ -1,0 +1,1 @@
+"""What stands on a page of a PDF and is seen there, by PDFium."""

@@ -1,0 +1,1 @@
+"""Workbooks of Excel, tables of CSV, and how cells are shown."""

@@ -1,0 +1,1 @@
+"""Texts, Markdown and notebooks, and their encodings."""

@@ -1,0 +1,1 @@
+"""Pages of HTML, and books that are made of them."""
