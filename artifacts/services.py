@@ -48,7 +48,6 @@ class Provenance:
     origin: ArtifactVersion.Origin
     at: datetime
     reply_id: uuid.UUID | None = None
-    message_id: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +92,10 @@ def create(
 
 
 @transaction.atomic
-def add_version(artifact: Artifact, *, content: str, made: Provenance, based_on: int | None = None) -> SavedVersion:
-    """The next version of an artifact, which must not be deleted.
-
-    ``based_on`` is the version that the writer had in front of it; raises ``ArtifactError`` where there is a newer one.
-    """
+def add_version(artifact: Artifact, *, content: str, made: Provenance) -> SavedVersion:
+    """The next version of an artifact, which must not be deleted. Raises ``ArtifactError``."""
     check_content(content)
-    artifact = _locked(artifact, based_on)
+    artifact = _locked(artifact)
     newest = ArtifactVersion.objects.get(user=artifact.user_id, artifact=artifact, number=artifact.version)
     if newest.content == content:
         return SavedVersion(artifact=artifact, version=newest, changed=False)
@@ -123,7 +119,8 @@ def change(
 ) -> None:
     """Other labels – ``title``, ``kind``, ``language`` –, another content, or both: all of it, or nothing.
 
-    Raises ``ArtifactError`` as ``add_version`` does, whatever is changed.
+    ``based_on`` is the version that the writer had in front of it; raises ``ArtifactError`` where there is a newer one,
+    whatever is changed.
     """
     if "title" in labels:
         check_title(labels["title"])
@@ -184,7 +181,7 @@ def check_content(content: str) -> None:
         )
 
 
-def _locked(artifact: Artifact, based_on: int | None) -> Artifact:
+def _locked(artifact: Artifact, based_on: int | None = None) -> Artifact:
     """As it is stored, kept from other writers until the end of the transaction."""
     stored = Artifact.objects.select_for_update(no_key=True).filter(user=artifact.user_id, id=artifact.id).first()
     if stored is None:  # its thread was deleted meanwhile
@@ -209,7 +206,6 @@ def _version(artifact: Artifact, content: str, made: Provenance) -> ArtifactVers
         number=artifact.version,
         content=content,
         origin=made.origin,
-        message_id=made.message_id,
         reply_id=made.reply_id,
         created_at=made.at,
     )

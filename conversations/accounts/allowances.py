@@ -158,15 +158,15 @@ def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
         raise error
 
 
-def refuse_tokens(user_id: int, token_id: int | None, tokens: int, ending: str = GOES_ON_LATER) -> None:
-    """The same for a further call, of which no other reply begins. ``ending`` says what becomes of what was done."""
+def refuse_tokens(user_id: int, token_id: int | None, tokens: int) -> None:
+    """The same for a further call, of which no other reply begins."""
     limits = replace(limits_of(User.objects.select_related("limits").get(id=user_id)), running_replies=0)
-    if error := refusal(limits, recounted(user_id), tokens, clock.now(), ending=ending):
+    if error := refusal(limits, recounted(user_id), tokens, clock.now(), ending=GOES_ON_LATER):
         raise error
     token = ApiToken.objects.filter(id=token_id).first() if token_id else None
     if token and token.tokens_day:
         limits = replace(limits_of_token(token), running_replies=0)
-        if error := refusal(limits, recounted(user_id, token.pk), tokens, clock.now(), TOKEN, ending=ending):
+        if error := refusal(limits, recounted(user_id, token.pk), tokens, clock.now(), TOKEN, ending=GOES_ON_LATER):
             raise error
 
 

@@ -23,7 +23,6 @@ class Holds(StrEnum):
     WORDS = "what a person wrote, uploaded or named, or what a model, a tool or a service answered"
     DERIVED = "made of such words"
     ACCOUNT = "who a person is and what they called their own keys: goes with the account"
-    STAFF = "written by staff or shipped"
     NEVER = "no words of anybody's: ids, names of models, states, figures, digests, secrets"
 
 

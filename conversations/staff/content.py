@@ -70,7 +70,7 @@ def content_column(title: str, field: str, show: Callable[[Any], str | None] = l
     @admin.display(description=title)
     def shown(self: object, row: Model) -> SafeString | str:
         if not is_shown(row):
-            return display.masked()
+            return display.MASKED
         text = show(getattr(row, field))
         return format_html('<div class="ob-text">{}</div>', text) if text else display.NOTHING
 

@@ -91,10 +91,8 @@ def number(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
-def masked(chars: int | None = None) -> SafeString:
-    """In the place of content that is not shown."""
-    size = "" if chars is None else f", {rough(chars)}"
-    return format_html('<span class="ob-masked">masked{}</span>', size)
+MASKED = SafeString('<span class="ob-masked">masked</span>')
+"""In the place of content that is not shown."""
 
 
 def rough(size: int) -> str:

@@ -175,5 +175,5 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:
         if not is_shown(message):
-            return display.masked()
+            return display.MASKED
         return display.folded_json([block for block in message.blocks if block.get("type") != "text"])

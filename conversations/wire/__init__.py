@@ -237,11 +237,6 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallba
     )
 
 
-def reply_with_request(reply: Reply) -> ReplyAnswer:
-    """The reply object with the newest model request of the reply."""
-    return reply_object(reply, newest_request(reply), fallback_model=reply.thread.assistant.fallback_model)
-
-
 def newest_request(reply: Reply) -> ContextSnapshot | None:
     return _answering([reply.id]).filter(user=reply.user_id, reply=reply).order_by("-round").first()
 
