@@ -42,7 +42,7 @@ EXTRAS = {
 """Packages that EXTRAS adds, and settings that need them."""
 LEFT_OUT = ("bin/pip", "bin/apt-get", "bin/perl", "bin/node", "bin/gcc", "bin/strip", "bin/postgres")
 WORKERS = "SELECT FROM conversations_lease WHERE starts_with(name, 'worker ') AND lease_until > now()"
-SAMPLES_FOLDER = ROOT / "tests" / "conversations" / "files" / "samples"
+SAMPLES_FOLDER = ROOT / "tests" / "artifacts" / "reading" / "samples"
 SAMPLES = ["note.txt", "photo.heic", "report.pdf", "report.docx", "budget.xlsx", "page.html"]
 NOTE = b"The ferry leaves at nine, and the harbour lies quiet until noon.\n"
 ARTIFACT = {"kind": "document", "title": "Ferries", "content": "# Ferries\n\nThe first one leaves at *nine*.\n"}

@@ -4,7 +4,6 @@ import asyncio
 import io
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
@@ -14,18 +13,19 @@ from django.utils import timezone
 from PIL import Image
 from pytest_django import Settings
 
-from artifacts.reading import process as reading
+from artifacts.reading import process
 from conversations.context.file_excerpts import read_ranges
 from conversations.files import drawing, storage, thumbnails
 from conversations.models import BytesToRemove, File, UserLimits
 from conversations.runtime.db import in_database
+from tests.artifacts.reading.helpers import SAMPLES
 from tests.conversations.factories import make_file
 from tests.conversations.rest.client import Api
 from tests.uploads import FORM, form, stored
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine", "files_folder")]
 
-REPORT = (Path(__file__).parents[1] / "files/samples/report.pdf").read_bytes()
+REPORT = (SAMPLES / "report.pdf").read_bytes()
 PDF: dict[str, Any] = {
     "name": "report.pdf",
     "kind": "pdf",
@@ -124,7 +124,7 @@ async def test_a_small_picture_is_made_once_and_goes_with_its_file(
     for _ in range(2):
         picture = await picture_of(api, f"files/{file.id}/thumbnail/")
         assert (picture.format, max(picture.size)) == ("WEBP", 400)
-        monkeypatch.setattr(reading, "thumbnail", None)
+        monkeypatch.setattr(process, "thumbnail", None)
     await file.arefresh_from_db()
     assert set(await in_database(stored)()) == {f"kept/{file.place}", f"kept/{file.thumbnail}"}
     assert not await BytesToRemove.objects.aexists()
