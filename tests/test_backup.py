@@ -11,11 +11,11 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from conversations.keep import runs
-from conversations.keep.backup import LEFT_OUT
+from config.backups import runs
+from config.backups.backup import LEFT_OUT
 from tests import upgrades
 from tests.commands import SETTINGS, Commands
-from tests.conversations.keep.filling import WORDS
+from tests.config.backups.filling import WORDS
 from tests.pooler import pgbouncer
 from tests.processes import started
 from tests.s3_server import s3_server
@@ -61,7 +61,7 @@ class Installation:
         return done.stderr
 
     def filling(self, *arguments: str) -> dict[str, object]:
-        done = self.run("-m", "tests.conversations.keep.filling", *arguments)
+        done = self.run("-m", "tests.config.backups.filling", *arguments)
         assert done.returncode == 0, done.stderr
         told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
         return told

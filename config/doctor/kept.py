@@ -5,10 +5,10 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from config.backups import runs
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning
 from config.observability import limits
-from conversations.keep import runs
 from conversations.models import MaintenanceRun
 from conversations.staff.display import duration
 

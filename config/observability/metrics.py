@@ -20,15 +20,14 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from config.observability import figures, label_values
+from config.observability import figures, installation, label_values
+from config.observability.installation import Disk, Installation
 from config.observability.version import code_version
 from config.server import pacing
 from config.server.proxies import DIRECT
 from conversations.replies import journal
 from conversations.runtime import lagging
 from conversations.runtime.db import in_database
-from conversations.upkeep import installation
-from conversations.upkeep.installation import Disk, Installation
 from conversations.web import consumers
 
 KEPT_SECONDS = 5.0

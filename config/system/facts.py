@@ -9,11 +9,12 @@ from django.conf import settings
 
 from config.doctor import database, services
 from config.doctor.findings import Finding
+from config.observability import installation
+from config.observability.installation import Disk, Installation, Reading
 from conversations.runtime import lagging
 from conversations.runtime.db import read_only, run
 from conversations.runtime.sql_files import read_statements
-from conversations.upkeep import installation, partitions
-from conversations.upkeep.installation import Disk, Installation, Reading
+from conversations.upkeep import partitions
 
 SQL = read_statements(__file__)
 

@@ -9,12 +9,12 @@ from django.template.defaultfilters import filesizeformat
 from config.doctor import database, machine, work
 from config.doctor.findings import Finding, Status, ok, warning, wrong
 from config.observability import limits
+from config.observability.installation import Disk, Queue, Standby
 from config.system.facts import Facts, Month, Run, Table
 from conversations.staff.display import duration, moment, number, with_noun
 from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Chart, Series
 from conversations.upkeep import partitions
-from conversations.upkeep.installation import Disk, Queue, Standby
 
 MEBIBYTE = 2**20
 MOST_MONTHS = 24

@@ -21,9 +21,9 @@ from django.tasks import DEFAULT_TASK_QUEUE_NAME
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
+from config.backups import runs
 from config.postgres.migrations import unapplied
 from conversations import schedule
-from conversations.keep import runs
 from conversations.runtime import clock, interruption, leases
 from conversations.runtime.leases import Lease, LeaseLost
 from conversations.tasks import LONG_FILES

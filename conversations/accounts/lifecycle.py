@@ -13,10 +13,10 @@ from django.db.models import Exists, OuterRef
 
 from artifacts.models import Artifact
 from conversations.errors import ReplyInProgress
-from conversations.keep import ledger
 from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, File, Message, Thread
 from conversations.runtime import clock
 from conversations.threads import deletion
+from memory.forgetting import ledger
 from memory.models import DailySummary, Memory, Topic
 
 log = logging.getLogger("openbook.accounts")

@@ -8,7 +8,7 @@ class MaintenanceRun(models.Model):
     """One backup, drill or restore of this installation, as the System page and metrics tell of it.
 
     No backup holds this table. A restore that has not succeeded keeps servers from starting: what was forgotten since
-    the backup may be there again. Written by ``conversations.keep.runs``.
+    the backup may be there again. Written by ``config.backups.runs``.
     """
 
     class Kind(models.TextChoices):

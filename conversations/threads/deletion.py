@@ -18,13 +18,12 @@ from conversations.context.file_reads import names_of_files
 from conversations.context.turn_groups import FILE
 from conversations.errors import ReplyInProgress
 from conversations.files import store
-from conversations.keep import ledger
 from conversations.models import ApiToken, File, Message, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
 from conversations.threads.titles import titles_from
 from memory import forgetting
-from memory.forgetting import Clearing
+from memory.forgetting import Clearing, ledger
 from memory.index.word_index import forget_counts
 from memory.models import ThreadSummary
 

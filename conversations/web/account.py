@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.accounts import lifecycle, mailing, tokens
 from conversations.files import store
-from conversations.keep.ledger import LedgerAway
 from conversations.web.entry import refused_form
 from conversations.web.views import SignedInRequest
+from memory.forgetting.ledger import LedgerAway
 
 
 @never_cache

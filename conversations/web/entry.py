@@ -18,9 +18,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from conversations.accounts import devices, lifecycle, mailing, session_user, sign_in
-from conversations.keep.ledger import LedgerAway
 from conversations.models import AccountDeletion
 from conversations.web.account_adapter import retry_after
+from memory.forgetting.ledger import LedgerAway
 
 LINKS_HOUR = 10
 """How many links for a new password may be asked for from one address."""

@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from conversations import threads
 from conversations.accounts import allowances
 from conversations.errors import MemoryNotFound, ReplyInProgress
-from conversations.keep import ledger
 from conversations.models import Reply, Thread
 from conversations.models.data_map import FORGOTTEN
 from conversations.models.deletion_guard import allow_deletion
+from memory.forgetting import ledger
 from memory.forgetting.blanking import blank, blank_all
 from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file, left_by_topic
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows

@@ -10,9 +10,9 @@ from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 
+from config.observability import installation
 from config.observability.metrics import KEPT_SECONDS
 from conversations.runtime.db import run
-from conversations.upkeep import installation
 from tests.benchmarks import inspection
 from tests.benchmarks.measuring import p50_p95, side_by_side
 from tests.benchmarks.message import PASSWORD, cpu_seconds

@@ -12,11 +12,11 @@ from typing import Any, TextIO
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from config.backups import runs
+from config.backups.backup import back_up
+from config.backups.manifest import BackupError
+from config.backups.sealing import SHORTEST_KEY
 from config.management.output import PrintableCommand
-from conversations.keep import runs
-from conversations.keep.backup import back_up
-from conversations.keep.manifest import BackupError
-from conversations.keep.sealing import SHORTEST_KEY
 from conversations.runtime.db import close_pool
 
 NICENESS = 10

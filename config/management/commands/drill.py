@@ -17,10 +17,10 @@ from django.core.management.base import CommandError
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import InsufficientPrivilege
 
+from config.backups import runs
 from config.management.output import PrintableCommand
 from config.postgres import embedded
 from conversations.files import storage
-from conversations.keep import runs
 from conversations.runtime.db import close_pool
 
 # The scratch installation is no other's replica, and its files lie in a folder.

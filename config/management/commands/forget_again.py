@@ -8,8 +8,8 @@ from uuid import UUID
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from config.backups import erasure
 from config.management.output import PrintableCommand
-from conversations.keep import erasure
 from conversations.runtime.db import close_pool
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from config.backups import manifest
+from config.backups.manifest import BackupError
+from config.backups.proving import prove
+from config.backups.restore import restore
 from config.management.commands.backup import ProgressLine, backup_key
 from config.management.output import PrintableCommand
-from conversations.keep import manifest
-from conversations.keep.manifest import BackupError
-from conversations.keep.proving import prove
-from conversations.keep.restore import restore
 from conversations.models import Connection
 from conversations.models.connections import PURPOSE
 from conversations.runtime.db import close_pool

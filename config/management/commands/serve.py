@@ -21,13 +21,13 @@ from django.core.management.base import CommandError
 from django.db import connection, transaction
 from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
+from config.backups import runs
 from config.local_model.supervision import engine_running
 from config.management.output import PrintableCommand
 from config.server.daphne import make_server
 from config.server.draining import drain_on_signal
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child, stop_all
-from conversations.keep import runs
 from conversations.runtime.db import close_pool
 from conversations.tasks import FILES
 

@@ -20,12 +20,12 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import Settings
 
+from config.backups import runs
 from config.doctor import checklist, database
 from config.doctor.examination import HUNG, Check, examine
 from config.doctor.findings import Finding, FindingRow, Status, ok
 from config.postgres import embedded
 from config.settings import mailers
-from conversations.keep import runs
 from tests import services
 from tests.commands import Commands
 from tests.model_server import ModelServer

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from config.observability import figures, label_values, metrics
+from config.observability import figures, installation, label_values, metrics
 from config.observability.measuring import MeasuringListener, tool_labels
 from config.observability.open_telemetry import response_values
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread
 from conversations.providers.base import Finished, ModelCall, ProviderError, TextDelta, Usage
-from conversations.upkeep import installation
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db

@@ -16,10 +16,10 @@ import yaml
 from django.test import AsyncClient
 from prometheus_client.parser import text_string_to_metric_families
 
+from config.observability import installation
 from config.observability.figures import FIGURES
 from config.server import proxies
 from conversations.runtime.db import in_database
-from conversations.upkeep import installation
 from tests.clients import ServerClient
 from tests.processes import ROOT, ServerProcess, server
 from tests.services import free_port, fresh_database

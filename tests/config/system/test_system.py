@@ -13,15 +13,15 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from config.backups import runs
 from config.doctor.findings import Finding
 from config.observability import limits
+from config.observability.installation import Disk, Queue, Standby
 from config.system import facts, lines, page
 from config.system.facts import Month, Run
 from conversations.accounts.groups import GROUPS, make_groups
-from conversations.keep import runs
 from conversations.staff import display
 from conversations.upkeep import partitions
-from conversations.upkeep.installation import Disk, Queue, Standby
 from tests.conversations.staff.conftest import SignIn, signed_in  # noqa: F401
 from tests.processes import ROOT
 

@@ -13,9 +13,9 @@ from django.tasks import TaskResultStatus
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
+from config.backups import runs
 from config.worker import loop
 from conversations import schedule
-from conversations.keep import runs
 from conversations.models import File, FilePart, Lease
 from conversations.runtime import leases
 from conversations.tasks import FILES, read_file

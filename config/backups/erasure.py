@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 
 from conversations.accounts import lifecycle
-from conversations.keep import ledger
-from conversations.keep.ledger import Entry, Kind
 from conversations.models import File, Message, Reply, Thread
 from conversations.replies.closing import interrupt
 from conversations.threads import deletion
 from memory import forgetting
+from memory.forgetting import ledger
+from memory.forgetting.ledger import Entry, Kind
 from memory.models import Memory, Topic
 
 MARGIN = timedelta(minutes=5)

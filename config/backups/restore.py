@@ -16,10 +16,10 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
+from config.backups import backup, erasure, runs, streams
+from config.backups.backup import Progress
+from config.backups.manifest import BackupError, Manifest, StoredFile, StoredTable, listed_file
 from conversations.files import storage
-from conversations.keep import backup, erasure, runs, streams
-from conversations.keep.backup import Progress
-from conversations.keep.manifest import BackupError, Manifest, StoredFile, StoredTable, listed_file
 from conversations.models import MaintenanceRun, Thread
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements

@@ -24,10 +24,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from django_tasks_db.models import DBTaskResult
 from psycopg import sql
 
+from config.backups import manifest, streams
+from config.backups.manifest import FILES, BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
 from conversations.errors import FileNotFound
 from conversations.files import storage
-from conversations.keep import manifest, streams
-from conversations.keep.manifest import FILES, BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
 from conversations.models import MaintenanceRun
 from conversations.runtime.sql_files import read_statements
 from conversations.upkeep import partitions

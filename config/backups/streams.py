@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from conversations.keep import sealing
-from conversations.keep.manifest import BackupError, StoredFile
+from config.backups import sealing
+from config.backups.manifest import BackupError, StoredFile
 
 PIECE = 2**18
 GZIP = 31

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_origin, get_type_hints
 
-from conversations.keep import sealing
+from config.backups import sealing
 
 FORMAT = "openbook-backup/1"
 NAME = "manifest.json"

@@ -1,4 +1,4 @@
-"""`python -m tests.conversations.keep.filling fill|tell|add|forget`, on the installation that the environment names."""
+"""`python -m tests.config.backups.filling fill|tell|add|forget`, on the installation that the environment names."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from conversations.keep.streams import Pace
+from config.backups.streams import Pace
 
 
 @dataclass

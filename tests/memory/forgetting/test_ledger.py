@@ -10,9 +10,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from conversations.accounts import lifecycle
-from conversations.keep import ledger
 from conversations.models import AccountDeletion, Thread
 from conversations.runtime.db import in_database
+from memory.forgetting import ledger
 from memory.models import Topic
 from tests.conversations.factories import make_thread, make_user
 from tests.conversations.rest.client import Api

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.keep import runs
+from config.backups import runs
 from conversations.models import MaintenanceRun
 
 pytestmark = pytest.mark.django_db

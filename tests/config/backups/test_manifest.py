@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from conversations.keep import manifest, restore, streams
-from conversations.keep.manifest import (
+from config.backups import manifest, restore, streams
+from config.backups.manifest import (
     BackupError,
     Manifest,
     StoredFile,
