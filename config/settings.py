@@ -259,7 +259,7 @@ CONTEXT_SOURCES = [
     "memory.sources.today.TodaySource",
     "memory.sources.open_topics.OpenTopicSource",
     "memory.sources.last_conversation.LastConversationSource",
-    "conversations.context.contextualised_query.ContextualisedQuerySource",
+    "conversations.context.query.contextualised_query.ContextualisedQuerySource",
     "artifacts.sources.artifact_list.ArtifactListSource",
     "memory.sources.recall.RecallSource",
 ]

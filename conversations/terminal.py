@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.context import snapshot_api
 from conversations.context.reasons import Reason
+from conversations.context.record import snapshot_api
 from conversations.models import ContextSnapshot
 from conversations.replies.events import Event
 from conversations.runtime.db import in_database

@@ -27,7 +27,8 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
 from conversations import replies
-from conversations.context import known, token_calibration
+from conversations.context.gather import known
+from conversations.context.tokens import calibration as token_calibration
 from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
 from conversations.providers import circuit_breaker, model_catalog

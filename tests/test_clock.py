@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations import replies, schedule
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Reply
 from conversations.replies import leases, rounds
 from conversations.runtime.db import in_database

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from conversations.context.explain.wording import wording
 from conversations.context.reasons import PERSONAL, PERSONAL_OF_KIND, Reason
-from conversations.context.wording import wording
 from conversations.web.examples import EXAMPLES
 
 ROOT = Path(settings.BASE_DIR)

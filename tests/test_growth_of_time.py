@@ -22,7 +22,7 @@ from artifacts.reading import parts
 from artifacts.reading.blocks import Title
 from artifacts.reading.text import markdown as markdown_reader
 from artifacts.reading.text import plain as text_reader
-from conversations.context import budget
+from conversations.context.tokens import budget
 from conversations.providers import offline_answers, offline_artifacts
 from conversations.runtime import bounded_json
 from memory.consolidation import rule_extraction
@@ -49,7 +49,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = frozenset({"artifacts", "config", "conversations", "memory"})
 USES = frozenset({"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"})
 ALL = ("match", "fullmatch", "finditer")
-WHOLE = {"conversations.context.snapshot_codec": {"fullmatch"}}
+WHOLE = {"conversations.context.record.snapshot_codec": {"fullmatch"}}
 """Modules whose patterns are handed to a function of theirs that does only this with them."""
 BOUNDED = {f"memory.language.{name}": LONGEST_SENTENCE for name in ("cue_phrases", "first_person", "coming_days")}
 """Modules whose patterns are tried on sentences, which are cut to so many characters (``LONGEST_SENTENCE``)."""

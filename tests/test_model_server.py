@@ -9,7 +9,7 @@ import pytest
 from anthropic import Anthropic
 from anthropic.types import Message, ThinkingBlock, ToolUseBlock
 
-from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
+from conversations.context.tokens.estimate import TURN_OVERHEAD, estimate_tokens
 from tests.model_scripts import ScriptedToolUse, refusal, text, turn
 from tests.model_server import FORBIDDEN, ModelServer, Thinking
 

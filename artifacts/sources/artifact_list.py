@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from artifacts.models import Artifact
 from conversations.context.reasons import Reason
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.providers.markers import ARTIFACTS, BULLET
 from conversations.providers.quoting import quote_name
 from conversations.runtime.text import clean

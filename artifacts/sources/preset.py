@@ -1,8 +1,8 @@
 """What a preset tells the model. It is the last message of the request, and of no thread."""
 
 from artifacts.models import Preset
-from conversations.context.token_estimate import turn_tokens
-from conversations.context.windowing import Turn
+from conversations.context.tokens.estimate import turn_tokens
+from conversations.context.turns.turn import Turn
 from conversations.models import Message, Thread, text_blocks
 from conversations.providers.markers import PRESET
 from conversations.providers.quoting import quote_name

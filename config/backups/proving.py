@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from conversations.context import snapshots
-from conversations.context.rendering import digest
-from conversations.context.snapshots import NotRebuildable
+from conversations.context.record import snapshots
+from conversations.context.record.snapshots import NotRebuildable
+from conversations.context.render.rendering import digest
 from conversations.models import ContextSnapshot
 
 

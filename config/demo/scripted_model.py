@@ -10,7 +10,7 @@ from typing import Any
 
 from config.demo.clock import Clock
 from config.demo.screenplay import Attempt, Exchange, SavedArtifact, Session
-from conversations.context.token_estimate import estimate_tokens, text_of
+from conversations.context.tokens.estimate import estimate_tokens, text_of
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import (
     Finished,

@@ -7,7 +7,7 @@ from typing import Self
 
 from config.observability import figures, label_values
 from config.observability.figures import Figure
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Reply, Thread
 from conversations.providers import get_provider, model_of, provider_name
 from conversations.providers.base import ModelCall, ProviderError, Usage

@@ -34,8 +34,8 @@ from config.observability.measuring import (
     reply_labels,
     tool_labels,
 )
-from conversations.context import snapshots
 from conversations.context.built_context import Context
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Reply, Thread
 from conversations.providers import provider_name
 from conversations.providers.base import Finished, ModelCall, Usage

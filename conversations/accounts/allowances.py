@@ -25,7 +25,7 @@ from django.db.models.functions import Coalesce
 
 from conversations.accounts.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
 from conversations.context.built_context import Context
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.errors import RateLimited
 from conversations.models import Allowance, ApiToken, Reply, TokenReservation
 from conversations.providers.base import COUNTED_TOKENS, NO_USAGE, ModelCall, Reservation, Usage

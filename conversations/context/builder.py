@@ -9,16 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from conversations.context import file_account, prompt_cache, rewriting, token_calibration
-from conversations.context.beside import RecordedBeside, search_beside
-from conversations.context.budget import Budget, BudgetOrigin, in_tokens
 from conversations.context.built_context import BuildInputs, Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.citations import how_to_cite
-from conversations.context.file_account import PackedFiles, form_of, standing_in
-from conversations.context.file_excerpts import READ_FILE
-from conversations.context.file_ranking import sought_words
-from conversations.context.file_reads import (
+from conversations.context.choose.beside import RecordedBeside, search_beside
+from conversations.context.files import account as file_account
+from conversations.context.files.account import PackedFiles, form_of, standing_in
+from conversations.context.files.citations import how_to_cite
+from conversations.context.files.excerpts import READ_FILE
+from conversations.context.files.ranking import sought_words
+from conversations.context.gather.files import (
     NO_FILES,
     PictureCounter,
     ThreadFiles,
@@ -27,7 +26,16 @@ from conversations.context.file_reads import (
     read_files,
     read_in_rounds,
 )
-from conversations.context.fitting import (
+from conversations.context.gather.history import AsOf, HistoryQuery, candidates_of, read_all
+from conversations.context.gather.known import KnownQuery, complete_known
+from conversations.context.query import rewriting
+from conversations.context.query.rewriting import Rewriting
+from conversations.context.reasons import Reason
+from conversations.context.record.turn_account import account
+from conversations.context.render.rendering import QUOTING, render, sha256, text_digest
+from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
+from conversations.context.rules import prompt_cache
+from conversations.context.rules.fitting import (
     BESIDE_SYSTEM,
     CITING,
     INSTRUCTIONS,
@@ -40,21 +48,25 @@ from conversations.context.fitting import (
     tiers_room,
     without_thoughts,
 )
-from conversations.context.known import KnownQuery, complete_known
-from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
-from conversations.context.reads import AsOf, HistoryQuery, candidates_of, read_all
-from conversations.context.reasons import Reason
-from conversations.context.rendering import QUOTING, render, sha256, text_digest
-from conversations.context.rewriting import Rewriting
+from conversations.context.rules.prompt_cache import (
+    CachePlan,
+    CachePrices,
+    CacheState,
+    Lifetime,
+    Previous,
+    lifetime_for,
+)
+from conversations.context.rules.standing import Known, build_tiers, cut_tiers
+from conversations.context.rules.windowing import window
 from conversations.context.sessions import Session
 from conversations.context.sources import MessageQuery, SourceQuery
-from conversations.context.standing import Known, build_tiers, cut_tiers
 from conversations.context.stopwatch import Stopwatch
-from conversations.context.thinking import OutputAllowance
-from conversations.context.token_estimate import text_of
-from conversations.context.token_factor import Factor
-from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
-from conversations.context.windowing import Turn, account, window
+from conversations.context.tokens import calibration as token_calibration
+from conversations.context.tokens.budget import Budget, BudgetOrigin, in_tokens
+from conversations.context.tokens.estimate import text_of
+from conversations.context.tokens.factor import Factor
+from conversations.context.tokens.thinking import OutputAllowance
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Model
 from conversations.providers import model_of
 from conversations.providers.base import OFFLINE, Provider

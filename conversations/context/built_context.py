@@ -3,27 +3,28 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from conversations.context import rewriting
-from conversations.context.beside import SearchedSource
-from conversations.context.budget import Budget, BudgetOrigin
-from conversations.context.file_account import PackedFiles
-from conversations.context.file_reads import (
+from conversations.context.choose.beside import SearchedSource
+from conversations.context.files.account import PackedFiles
+from conversations.context.gather.files import (
     ThreadFiles,
 )
-from conversations.context.fitting import (
+from conversations.context.gather.history import Candidates
+from conversations.context.query import rewriting
+from conversations.context.query.rewriting import Rewriting
+from conversations.context.reasons import Reason
+from conversations.context.record.turn_account import TurnRun
+from conversations.context.render.rendering import QUOTING
+from conversations.context.rules.fitting import (
     Parts,
     Section,
 )
-from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime, Previous
-from conversations.context.reads import Candidates
-from conversations.context.reasons import Reason
-from conversations.context.rendering import QUOTING
-from conversations.context.rewriting import Rewriting
+from conversations.context.rules.prompt_cache import CachePlan, CacheState, Lifetime, Previous
 from conversations.context.source_problems import Problem
 from conversations.context.sources import SourceItem
-from conversations.context.thinking import OutputAllowance
-from conversations.context.token_factor import PLAIN, Factor
-from conversations.context.windowing import Turn, TurnRun
+from conversations.context.tokens.budget import Budget, BudgetOrigin
+from conversations.context.tokens.factor import PLAIN, Factor
+from conversations.context.tokens.thinking import OutputAllowance
+from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conversations.context.budget import Budget
-from conversations.context.fitting import Section
+from conversations.context.rules.fitting import Section
 from conversations.context.source_problems import Problem, ProblemKind
-from conversations.context.thinking import OutputAllowance
+from conversations.context.tokens.budget import Budget
+from conversations.context.tokens.thinking import OutputAllowance
 from conversations.models import Model
 from conversations.runtime.values import dataclass
 

@@ -11,30 +11,40 @@ from typing import Any
 
 from django.db import models
 
-from conversations.context import rewriting, snapshots
-from conversations.context.beside import RecordedBeside, SearchedSource
-from conversations.context.budget import in_tokens
 from conversations.context.builder import RecordedInputs, build_context, continue_context
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.contextualised_query import QUERY
-from conversations.context.file_account import PackedFiles
-from conversations.context.fitting import CITING, INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
-from conversations.context.prompt_cache import Lifetime
-from conversations.context.reads import AsOf
+from conversations.context.choose.beside import RecordedBeside, SearchedSource
+from conversations.context.files.account import PackedFiles
+from conversations.context.gather.history import AsOf
+from conversations.context.query import rewriting
+from conversations.context.query.contextualised_query import QUERY
+from conversations.context.query.rewriting import Rewriting, RewritingOutcome
 from conversations.context.reasons import Reason
-from conversations.context.rendering import digest
-from conversations.context.rewriting import Rewriting, RewritingOutcome
+from conversations.context.record import snapshots
+from conversations.context.record.snapshot_codec import NamedText
+from conversations.context.record.snapshots import Material, NotRebuildable
+from conversations.context.render.rendering import digest
+from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts, program_section
+from conversations.context.rules.fitting import (
+    CITING,
+    INSTRUCTION,
+    INSTRUCTIONS,
+    PROGRAM,
+    SAID,
+    TOOLS,
+    Section,
+    said_section,
+)
+from conversations.context.rules.prompt_cache import Lifetime
+from conversations.context.rules.standing import Known
 from conversations.context.sessions import Session, session_at
-from conversations.context.snapshot_codec import NamedText
-from conversations.context.snapshots import Material, NotRebuildable
 from conversations.context.sources import Fitted, Place, SourceItem, SourceQuery, item_of, sources_at
-from conversations.context.standing import Known
-from conversations.context.thinking import OutputAllowance
-from conversations.context.token_estimate import turn_tokens
-from conversations.context.token_factor import Factor
-from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section
-from conversations.context.windowing import Turn
+from conversations.context.tokens.budget import in_tokens
+from conversations.context.tokens.estimate import turn_tokens
+from conversations.context.tokens.factor import Factor
+from conversations.context.tokens.thinking import OutputAllowance
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
 from conversations.providers.quoting import query_in

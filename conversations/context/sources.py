@@ -20,8 +20,8 @@ from django.utils.module_loading import import_string
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
-from conversations.context.token_factor import Factor
-from conversations.context.windowing import Turn
+from conversations.context.tokens.factor import Factor
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant
 from conversations.runtime.values import dataclass
 

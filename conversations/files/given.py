@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from django.db.models import Prefetch
 
-from conversations.context.file_account import answer, given_parts
-from conversations.context.file_excerpts import write_ranges
-from conversations.context.part_words import PartName, part_words
-from conversations.context.snapshot_shapes import FileLeftOutAnswer
-from conversations.context.unread import ALL, unread
+from conversations.context.files.account import answer, given_parts
+from conversations.context.files.excerpts import write_ranges
+from conversations.context.files.part_words import PartName, part_words
+from conversations.context.files.unread import ALL, unread
+from conversations.context.record.snapshot_shapes import FileLeftOutAnswer
 from conversations.files import store
 from conversations.models import ContextSnapshot, File, Message
 from conversations.runtime.text import one_line, shortened

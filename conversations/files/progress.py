@@ -19,8 +19,8 @@ from artifacts.reading.kinds import detect
 from artifacts.reading.left_out import MOST_PLACES, LeftOutObject
 from artifacts.reading.problems import TOO_LONG, FileProblem
 from artifacts.reading.process import Found, LeftOutEntry, Limits, Outline, Part, read
-from conversations.context.file_ranking import part_terms
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.files.ranking import part_terms
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
 from conversations.files import storage, thumbnails
 from conversations.models import File, FilePart

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet, Sum
 
 from conversations import threads
 from conversations.accounts.limits import files_limit_of
-from conversations.context.turn_groups import FILE
+from conversations.context.turns.groups import FILE
 from conversations.errors import FileElsewhere, FileNotFound, FileUnreadable, PartNotFound, PictureNotFound
 from conversations.models import File, FilePart
 from conversations.runtime.ids import lowest_uuid7

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from artifacts.exporting.names import safe
 from artifacts.reading.kinds import Kind
-from conversations.context.file_excerpts import write_ranges
+from conversations.context.files.excerpts import write_ranges
 from conversations.errors import FileNotFound
 from conversations.files import storage
 from conversations.import_export.zip_stream import Zip

@@ -19,7 +19,7 @@ from django.db.models import Model
 
 from artifacts.models import ArtifactVersion, Kind
 from artifacts.services import MAX_VERSIONS
-from conversations.context.token_estimate import text_of
+from conversations.context.tokens.estimate import text_of
 from conversations.errors import ImportTooLarge
 from conversations.import_export.blocks import blocks_of
 from conversations.import_export.disk_lists import Scratch, Spool, gathered

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from conversations.context.citations import Citation
+from conversations.context.files.citations import Citation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

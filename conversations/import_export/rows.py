@@ -11,7 +11,7 @@ from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.sessions import Session, session_at
-from conversations.context.token_estimate import text_of, turn_tokens
+from conversations.context.tokens.estimate import text_of, turn_tokens
 from conversations.import_export.records import ArtifactRecord, ThreadRecord, TurnRecord
 from conversations.models import Assistant, Message, Thread, TurnFile, more_than_text
 from memory.index.word_index import SaidTurn

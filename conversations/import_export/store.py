@@ -18,7 +18,7 @@ from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import threads
-from conversations.context.token_estimate import text_of
+from conversations.context.tokens.estimate import text_of
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.files import storage
 from conversations.files.uploads import refuse_what_is_stored_unless_room

@@ -7,9 +7,9 @@ from typing import Any
 
 from artifacts.reading.kinds import Kind
 from artifacts.reading.limits import Limits
-from conversations.context.citations import LONGEST_PLACE, Citation
-from conversations.context.file_excerpts import read_ranges
-from conversations.context.turn_groups import FILE
+from conversations.context.files.citations import LONGEST_PLACE, Citation
+from conversations.context.files.excerpts import read_ranges
+from conversations.context.turns.groups import FILE
 from conversations.files.uploads import LONGEST_NAME
 from conversations.import_export.file_intake import KeptFile, Taking
 from conversations.import_export.importers.parts import attached, paragraphs

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
 from conversations import threads
-from conversations.context.rendering import api_messages
+from conversations.context.render.rendering import api_messages
 from conversations.interop.messages import model_messages, turns_of
 from conversations.replies import append, model_requests
 from conversations.replies.user_content import user_blocks

@@ -138,8 +138,8 @@ class ContextSnapshot(models.Model):
     today_summary_present = models.BooleanField(default=False)
     open_threads_count = models.PositiveSmallIntegerField(default=0)
     last_conversation_present = models.BooleanField(default=False)
-    # What ``conversations.context.snapshot_codec`` writes; read it with the functions of
-    # ``conversations.context.snapshots``.
+    # What ``conversations.context.record.snapshot_codec`` writes; read it with the functions of
+    # ``conversations.context.record.snapshots``.
     sections = models.TextField(help_text="The parts of the system text, in order: name, tokens, digest of the block.")
     runs = models.TextField(help_text="Every turn of the thread exactly once, as runs: first, last, reason, tokens.")
     additions = models.TextField(

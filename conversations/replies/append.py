@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from conversations import threads
-from conversations.context.token_estimate import text_of
+from conversations.context.tokens.estimate import text_of
 from conversations.errors import InvalidMessage, ReplyInProgress
 from conversations.models import Message, Thread
 from conversations.replies.cursor import ThreadCursor, place_of, session_after, turn_of

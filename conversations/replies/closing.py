@@ -14,10 +14,10 @@ from artifacts import services
 from conversations import threads
 from conversations.accounts import allowances
 from conversations.accounts.allowances import NOTHING_SPENT, Spent
-from conversations.context import file_account
-from conversations.context.citations import NO_CITABLE_FILES, CitableFiles, find_citations
-from conversations.context.file_reads import NO_PICTURES, read_outlines
-from conversations.context.usage import estimated_usage
+from conversations.context.files import account as file_account
+from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles, find_citations
+from conversations.context.gather.files import NO_PICTURES, read_outlines
+from conversations.context.record.usage import estimated_usage
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.replies import events as eventlog
 from conversations.replies.cursor import turn_of

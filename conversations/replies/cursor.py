@@ -12,7 +12,7 @@ from django.db import connection
 from conversations import threads
 from conversations.accounts.allowances import forgettings_of
 from conversations.context.sessions import Session, session_at
-from conversations.context.token_estimate import text_of, turn_tokens
+from conversations.context.tokens.estimate import text_of, turn_tokens
 from conversations.errors import ThreadNotFound
 from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.runtime import clock

@@ -15,7 +15,7 @@ from django.db import connection
 
 from artifacts import services
 from conversations import wire
-from conversations.context.usage import usage_answer
+from conversations.context.record.usage import usage_answer
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
 from conversations.runtime.shapes import fill, moment
 from conversations.runtime.sql_files import read_statements

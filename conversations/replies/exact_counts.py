@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, transaction
 
-from conversations.context.token_estimate import TURN_OVERHEAD, countable_texts
+from conversations.context.tokens.estimate import TURN_OVERHEAD, countable_texts
 from conversations.models import text_blocks
 from conversations.providers import ProviderError, get_provider
 from conversations.runtime.db import in_database, run

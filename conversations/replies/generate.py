@@ -10,9 +10,9 @@ from typing import Any, NotRequired, TypedDict, Unpack
 
 from django.contrib.auth.models import User
 
-from conversations.context import token_calibration
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.invariants import BrokenInvariant
+from conversations.context.render.invariants import BrokenInvariant
+from conversations.context.tokens import calibration as token_calibration
 from conversations.errors import Unavailable
 from conversations.models import ApiToken, Assistant, Reply
 from conversations.providers import ProviderError

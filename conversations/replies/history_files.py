@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
-from conversations.context.file_excerpts import choose
-from conversations.context.file_reads import PictureCounter, named_files, read_outlines
-from conversations.context.token_factor import PLAIN
+from conversations.context.files.excerpts import choose
+from conversations.context.gather.files import PictureCounter, named_files, read_outlines
+from conversations.context.tokens.factor import PLAIN
 from conversations.models import Assistant, File, Message, TurnFile
 
 PICTURES = PictureCounter(are_seen=True, factor=PLAIN)

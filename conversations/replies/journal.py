@@ -11,7 +11,7 @@ from typing import cast
 from django.db import DatabaseError
 
 from conversations.accounts.allowances import NOTHING_SPENT, Spent
-from conversations.context.citations import NO_CITABLE_FILES, CitableFiles
+from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.providers.base import ModelCall, Reservation
 from conversations.replies import events as eventlog
 from conversations.replies.closing import close

@@ -15,17 +15,17 @@ from artifacts.models import Preset
 from artifacts.sources.preset import instruction
 from conversations.accounts import allowances
 from conversations.accounts.limits import TOKENS, USER, by_default
-from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import build_context, continue_context
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.fitting import Section
-from conversations.context.rewriting import NOT_ASKED, Rewriting
-from conversations.context.rewriting_request import rewriting_context
+from conversations.context.query.rewriting import NOT_ASKED, Rewriting
+from conversations.context.query.rewriting_request import rewriting_context
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.snapshot_shapes import SnapshotAnswer
+from conversations.context.rules.fitting import Section
 from conversations.context.sessions import Session
-from conversations.context.snapshot_shapes import SnapshotAnswer
-from conversations.context.token_estimate import text_of
-from conversations.context.windowing import Turn
+from conversations.context.tokens.estimate import text_of
+from conversations.context.turns.turn import Turn
 from conversations.errors import RateLimited
 from conversations.files.store import attachable, file_block
 from conversations.models import ContextSnapshot, Message, Reply, Thread

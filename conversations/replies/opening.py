@@ -17,13 +17,13 @@ from artifacts.sources.preset import instruction
 from conversations import threads
 from conversations.accounts import allowances
 from conversations.accounts.limits import by_default
-from conversations.context import snapshots
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.file_reads import named_files, names_of_files
+from conversations.context.gather.files import named_files, names_of_files
+from conversations.context.record import snapshots
 from conversations.context.sessions import Session
-from conversations.context.token_estimate import text_of
-from conversations.context.windowing import Turn
+from conversations.context.tokens.estimate import text_of
+from conversations.context.turns.turn import Turn
 from conversations.errors import (
     CannotContinue,
     CannotRetry,

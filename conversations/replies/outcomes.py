@@ -8,8 +8,8 @@ from typing import Any
 from django.db import DatabaseError
 
 from conversations.accounts import allowances
-from conversations.context.invariants import BrokenInvariant
-from conversations.context.usage import estimated_usage
+from conversations.context.record.usage import estimated_usage
+from conversations.context.render.invariants import BrokenInvariant
 from conversations.errors import ErrorObject, RateLimited, error_object
 from conversations.models import Message, Reply
 from conversations.providers import ProviderError, refusals

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from conversations.context.caller_options import CallerOptions
-from conversations.context.fitting import Section, resumed
-from conversations.context.turn_groups import whole_blocks
-from conversations.context.windowing import Turn
+from conversations.context.rules.fitting import Section, resumed
+from conversations.context.turns.groups import whole_blocks
+from conversations.context.turns.turn import Turn
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, model_of, provider_name, refusals

@@ -13,13 +13,13 @@ import django.db
 from conversations.accounts import allowances
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
-from conversations.context.file_account import given_parts, sent_parts
-from conversations.context.file_reads import named_files
-from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
-from conversations.context.invariants import BrokenInvariant, check
-from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
-from conversations.context.rewriting import Rewriting, ask_model
-from conversations.context.token_estimate import text_of
+from conversations.context.files.account import given_parts, sent_parts
+from conversations.context.gather.files import named_files
+from conversations.context.query.rewriting import Rewriting, ask_model
+from conversations.context.render.invariants import BrokenInvariant, check
+from conversations.context.render.rendering import GO_ON, MOST_ROUNDS, round_text
+from conversations.context.rules.fitting import GO_ON_WORDS, Section, resumed, round_section
+from conversations.context.tokens.estimate import text_of
 from conversations.errors import RateLimited
 from conversations.files.store import are_being_read
 from conversations.models import ContextSnapshot, Message, Reply

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from artifacts.models import ArtifactVersion
-from conversations.context.file_excerpts import FileExcerpt
-from conversations.context.file_results import naming_block
-from conversations.context.turn_groups import THINKING, Block, without_thinking
+from conversations.context.files.excerpts import FileExcerpt
+from conversations.context.files.results import naming_block
+from conversations.context.turns.groups import THINKING, Block, without_thinking
 from conversations.models import text_blocks
 from conversations.providers.base import ToolCalled
 from conversations.runtime.text import StreamCleaner, clean, paired

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from conversations.context.token_estimate import text_of
+from conversations.context.tokens.estimate import text_of
 from conversations.errors import InvalidMessage, MessageTooLong
 from conversations.models import text_blocks
 from conversations.runtime.text import clean

@@ -7,13 +7,13 @@ from contextlib import closing, suppress
 from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.process import Limits, Part, read
-from conversations.context.budget import in_tokens
 from conversations.context.builder import picture_counter, room_for_files
 from conversations.context.built_context import Context
-from conversations.context.file_excerpts import FileOutline, PartOutline, choose
-from conversations.context.file_reads import PictureCounter
-from conversations.context.token_estimate import estimate_tokens
-from conversations.context.turn_groups import FILE
+from conversations.context.files.excerpts import FileOutline, PartOutline, choose
+from conversations.context.gather.files import PictureCounter
+from conversations.context.tokens.budget import in_tokens
+from conversations.context.tokens.estimate import estimate_tokens
+from conversations.context.turns.groups import FILE
 from conversations.files import storage
 from conversations.models import Assistant
 from conversations.rest.message_files import NOT_TAKEN, SentFile

@@ -25,7 +25,7 @@ from conversations import errors, replies, tasks, threads
 from conversations.accounts import allowances
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
-from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
+from conversations.context.tokens.estimate import estimate_tokens, text_of, turn_tokens
 from conversations.errors import (
     ErrorObject,
     InvalidImport,

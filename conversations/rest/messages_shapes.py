@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
-from conversations.context.budget import BudgetOrigin
 from conversations.context.caller_options import CallerOptions
-from conversations.context.snapshot_shapes import UsageAnswer
-from conversations.context.usage import told_usage
+from conversations.context.record.snapshot_shapes import UsageAnswer
+from conversations.context.record.usage import told_usage
+from conversations.context.tokens.budget import BudgetOrigin
 from conversations.errors import ErrorObject, InvalidMessage
 from conversations.models import Assistant
 from conversations.providers.answering_model import own_row

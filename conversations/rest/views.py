@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import replies, threads, wire
-from conversations.context import snapshot_api
-from conversations.context.snapshot_shapes import SnapshotAnswer
+from conversations.context.record import snapshot_api
+from conversations.context.record.snapshot_shapes import SnapshotAnswer
 from conversations.errors import InvalidMessage, NotFound, ReplyNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import BegunReply, model_requests

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.context.budget import BudgetOrigin, in_tokens
+from conversations.context.tokens.budget import BudgetOrigin, in_tokens
 from conversations.models import Assistant, Model
 from conversations.providers.answering_model import own_row, row_of
 from conversations.staff import display

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.template.defaultfilters import filesizeformat
 from django.utils.safestring import SafeString
 
-from conversations.context.unread import unread
+from conversations.context.files.unread import unread
 from conversations.models import File
 from conversations.staff import display
 from conversations.staff.base import column, thread_column, user_column

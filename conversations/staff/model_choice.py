@@ -6,10 +6,10 @@ from django import forms
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.context.budget import BudgetOrigin
-from conversations.context.fitting import MESSAGE_ROOM
-from conversations.context.thinking import plan_for
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.rules.fitting import MESSAGE_ROOM
+from conversations.context.tokens.budget import BudgetOrigin
+from conversations.context.tokens.estimate import estimate_tokens
+from conversations.context.tokens.thinking import plan_for
 from conversations.models import Assistant, Connection, Effort, Model
 from conversations.providers import PROVIDERS, model_catalog
 from conversations.staff import display

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Value
 from django.db.models.functions import Left, Length
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 TURNS_SHOWN = 50

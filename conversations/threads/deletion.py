@@ -14,8 +14,8 @@ from django.db.models.functions import Concat
 
 from artifacts.models import Artifact
 from conversations import threads
-from conversations.context.file_reads import names_of_files
-from conversations.context.turn_groups import FILE
+from conversations.context.gather.files import names_of_files
+from conversations.context.turns.groups import FILE
 from conversations.errors import ReplyInProgress
 from conversations.files import store
 from conversations.models import ApiToken, File, Message, Reply, Thread, data_map

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from conversations.context.budget import BudgetOrigin
+from conversations.context.tokens.budget import BudgetOrigin
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, Model, Thread
 from conversations.providers import (

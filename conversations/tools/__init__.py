@@ -7,7 +7,7 @@ from functools import cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from conversations.context.tool_sections import NO_TOOLS, ToolTexts
+from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts
 from conversations.models import Assistant
 from conversations.providers import Provider, model_of
 from conversations.tools.base import Tool

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conversations.context.file_excerpts import FileExcerpt, FileOutline, PartKey
+from conversations.context.files.excerpts import FileExcerpt, FileOutline, PartKey
 from conversations.wire.artifacts import ArtifactNote
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from conversations.context.citations import parts_called
-from conversations.context.file_excerpts import (
+from conversations.context.files.citations import parts_called
+from conversations.context.files.excerpts import (
     READ_FILE,
     FileExcerpt,
     FileOutline,

@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import lifecycle
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.errors import ReplyInProgress
 from conversations.files import storage, store
 from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread, TokenReservation

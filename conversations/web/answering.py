@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from django.conf import settings
 
-from conversations.context.budget import shortage
+from conversations.context.tokens.budget import shortage
 from conversations.models import Assistant
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, provider_name
 from conversations.providers.answering_model import own_row

@@ -12,7 +12,7 @@ from django.templatetags.static import static
 from django.views.decorators.cache import never_cache
 
 from conversations import threads
-from conversations.context.wording import wording
+from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
 from conversations.replies.user_content import MOST_FILES

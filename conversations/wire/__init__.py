@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from django.db.models import F, Q, QuerySet
 
-from conversations.context.citations import Citation
+from conversations.context.files.citations import Citation
 from conversations.errors import ErrorObject, OpenbookError, describe
 from conversations.files.search import FileMatch
 from conversations.models import ContextSnapshot, Message, Reply, Thread

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from conversations.context.snapshot_shapes import UsageAnswer
+from conversations.context.record.snapshot_shapes import UsageAnswer
 from conversations.errors import ErrorObject
 from conversations.runtime.shapes import Id, Time
 from conversations.wire import MessageAnswer, ReplyAnswer

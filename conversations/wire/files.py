@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
-from conversations.context.snapshot_shapes import FileLeftOutAnswer, UnreadAnswer
-from conversations.context.unread import unread
+from conversations.context.files.unread import unread
+from conversations.context.record.snapshot_shapes import FileLeftOutAnswer, UnreadAnswer
 from conversations.errors import ErrorObject
 from conversations.files.given import FileInReply
 from conversations.models import File, FilePart

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
-from conversations.context.windowing import Turn
+from conversations.context.turns.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
+from conversations.context.turns.turn import Turn
 from conversations.models import Message, Thread
 from conversations.runtime import clock
 from memory.consolidation import store

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from conversations.context import snapshot_codec
-from conversations.context.fitting import MATERIAL, Section
+from conversations.context.query.rewriting import RewritingOutcome
 from conversations.context.reasons import Reason
-from conversations.context.rendering import digest, render_material, sha256
-from conversations.context.rewriting import RewritingOutcome
-from conversations.context.snapshots import named_text, packed_items
+from conversations.context.record import snapshot_codec
+from conversations.context.record.snapshots import named_text, packed_items
+from conversations.context.record.turn_account import TurnRun, account
+from conversations.context.render.rendering import digest, render_material, sha256
+from conversations.context.render.tool_sections import program_section
+from conversations.context.rules.fitting import MATERIAL, Section
 from conversations.context.sources import SourceItem
-from conversations.context.thinking import OutputAllowance, pack
-from conversations.context.token_estimate import estimate_tokens
-from conversations.context.tool_sections import program_section
-from conversations.context.windowing import Turn, TurnRun, account
+from conversations.context.tokens.estimate import estimate_tokens
+from conversations.context.tokens.thinking import OutputAllowance, pack
+from conversations.context.turns.turn import Turn
 from conversations.models import ContextBlock, ContextSnapshot, Thread
 from conversations.providers.base import Payload, Provider, Reservation
 from conversations.runtime import clock

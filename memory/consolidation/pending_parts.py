@@ -7,10 +7,10 @@ from itertools import groupby
 
 from artifacts.models import ArtifactVersion
 from conversations.accounts.allowances import forgettings_of
-from conversations.context.exclusion import exclusions
-from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Turn
+from conversations.context.turns.exclusion import exclusions
+from conversations.context.turns.filtering import FilterArtifact, identify_fulfilled_pairs
+from conversations.context.turns.turn import Turn
 from conversations.models import Message, Reply, Thread
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from conversations.accounts import allowances
-from conversations.context import windowing
+from conversations.context.turns.turn import Turn
 from conversations.errors import ErrorObject, error_object
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, TokenReservation
 from conversations.providers import Provider, get_provider, learn_list_and_wait, model_catalog, model_of, provider_name
@@ -174,9 +174,9 @@ def _bearing_facts(user_id: int, turns: Sequence[SourceTurn], facts: Facts) -> l
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
 
-def _place(turn: Message) -> windowing.Turn:
+def _place(turn: Message) -> Turn:
     """What the account of a request says of a turn, which is not its text."""
-    return replace(windowing.Turn.of(turn), content=[])
+    return replace(Turn.of(turn), content=[])
 
 
 def _parse(answer: str | None, call: ModelCall, request: NoteRequest, turns: Sequence[SourceTurn]) -> Findings:

@@ -12,8 +12,8 @@ from django.db.models import F, Max, Model, QuerySet, Value
 from django.db.models.functions import Least
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.snapshots import digest_once_forgotten
-from conversations.context.token_estimate import turn_tokens
+from conversations.context.record.snapshots import digest_once_forgotten
+from conversations.context.tokens.estimate import turn_tokens
 from conversations.models import (
     ContextBlock,
     ContextSnapshot,

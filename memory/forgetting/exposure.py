@@ -15,8 +15,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import snapshot_codec
-from conversations.context.snapshots import STAFF_WRITTEN
+from conversations.context.record import snapshot_codec
+from conversations.context.record.snapshots import STAFF_WRITTEN
 from conversations.models import ContextBlock, Message, Thread
 from memory.forgetting.hints import NONE, Hints, Keys
 from memory.forgetting.recorded_texts import ITEMS_START, RowKey

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from conversations.context.search_quotes import (
+from conversations.context.render.search_quotes import (
     SEARCH_TOOL,
     former_source_of_part,
     quotes_in,

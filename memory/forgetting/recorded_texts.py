@@ -11,9 +11,9 @@ from typing import Any
 from django.db import connection
 from django.db.models import Q
 
-from conversations.context import snapshot_codec
-from conversations.context.contextualised_query import QUERY
-from conversations.context.fitting import MATERIAL, ROUND
+from conversations.context.query.contextualised_query import QUERY
+from conversations.context.record import snapshot_codec
+from conversations.context.rules.fitting import MATERIAL, ROUND
 from conversations.context.sources import Place, source_of, sources_at
 from conversations.models import ContextBlock
 from memory.forgetting.matcher import Needles

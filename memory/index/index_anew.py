@@ -11,7 +11,7 @@ from typing import Any
 from django.db.backends.postgresql.psycopg_any import Jsonb
 from django.db.models import QuerySet
 
-from conversations.context.file_ranking import part_terms
+from conversations.context.files.ranking import part_terms
 from conversations.models import File, FilePart, Message, Thread
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements

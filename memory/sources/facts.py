@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from conversations.context.excerpts import bullet, fit_list
-from conversations.context.fallible_reads import fetch_row, problem_of
+from conversations.context.gather.fallible_reads import fetch_row, problem_of
 from conversations.context.reasons import Reason
+from conversations.context.render.excerpts import bullet, fit_list
 from conversations.context.source_problems import Problem
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from conversations.context.fallible_reads import fetch_rows
-from conversations.context.file_ranking import PartWords, scores, sought_words
+from conversations.context.files.ranking import PartWords, scores, sought_words
+from conversations.context.gather.fallible_reads import fetch_rows
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
 from memory.language.passages import Passage, passages

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from conversations.context.excerpts import quoted
+from conversations.context.render.excerpts import quoted
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant
 from conversations.providers.markers import Kind

@@ -6,8 +6,8 @@ from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from conversations.context.excerpts import bullet, fit_list
 from conversations.context.reasons import Reason
+from conversations.context.render.excerpts import bullet, fit_list
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
 from conversations.models import Assistant
 from conversations.providers.markers import OPEN_SINCE

@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime
 from itertools import groupby
 from typing import Any
 
-from conversations.context.budget import SMALLEST_MARK
-from conversations.context.excerpts import bullet
 from conversations.context.reasons import Reason
+from conversations.context.render.excerpts import bullet
 from conversations.context.sources import Fitted, PassageItem, ScoredItem, SourceItem, TurnItem
-from conversations.context.token_estimate import estimate_tokens
-from conversations.context.windowing import Turn
+from conversations.context.tokens.budget import SMALLEST_MARK
+from conversations.context.tokens.estimate import estimate_tokens
+from conversations.context.turns.turn import Turn
 from conversations.providers.markers import RECALLED
 from conversations.providers.quoting import quotation, remembered_heading, said_heading
 from conversations.runtime.text import clean

@@ -9,10 +9,8 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from conversations.context.exclusion import spoilt
-from conversations.context.fallible_reads import fetch_row, fetch_rows, problem_of
-from conversations.context.followups import is_social
-from conversations.context.neighbours import PathPlace, read_exclusions
+from conversations.context.gather.fallible_reads import fetch_row, fetch_rows, problem_of
+from conversations.context.query.followups import is_social
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.sources import (
@@ -23,6 +21,8 @@ from conversations.context.sources import (
     Source,
     SourceQuery,
 )
+from conversations.context.turns.exclusion import spoilt
+from conversations.context.turns.neighbours import PathPlace, read_exclusions
 from conversations.models import Assistant, Message
 from conversations.runtime.db import start_over
 from conversations.runtime.sql_files import read_statements

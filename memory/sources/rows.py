@@ -5,8 +5,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 
-from conversations.context.excerpts import FittedLines, count, piece
 from conversations.context.reasons import Reason
+from conversations.context.render.excerpts import FittedLines, count, piece
 from conversations.context.sources import Fitted, InvalidRow, SourceItem
 from conversations.models import Assistant
 from conversations.providers.markers import BULLET

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from conversations.context.excerpts import bullet, count, quoted
 from conversations.context.reasons import Reason
+from conversations.context.render.excerpts import bullet, count, quoted
 from conversations.context.sources import (
     Fitted,
     InvalidRow,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from conversations.context.search_quotes import SEARCH_TOOL, Passage, joined, source_of, source_of_part
+from conversations.context.render.search_quotes import SEARCH_TOOL, Passage, joined, source_of, source_of_part
 from conversations.models import Message, Thread
 from conversations.runtime import clock
 from conversations.runtime.db import read_only

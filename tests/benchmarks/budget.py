@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import mean
 
-from conversations.context.budget import Budget
-from conversations.context.token_calibration import FEWEST, Sample, learnt
-from conversations.context.token_estimate import TURN_OVERHEAD, text_of, turn_tokens
-from conversations.context.token_factor import PLAIN, Factor
-from conversations.context.windowing import Turn, window
+from conversations.context.rules.windowing import window
+from conversations.context.tokens.budget import Budget
+from conversations.context.tokens.calibration import FEWEST, Sample, learnt
+from conversations.context.tokens.estimate import TURN_OVERHEAD, text_of, turn_tokens
+from conversations.context.tokens.factor import PLAIN, Factor
+from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 from tests.conversations.context.corpus import corpus
 from tests.conversations.context.tokenizers import O200K, REFERENCES

@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import mean
 
-from conversations.context.prompt_cache import FIVE_MINUTES, LIVES, CachePrices, Lifetime, lifetime_for
-from conversations.context.windowing import Turn, window
+from conversations.context.rules.prompt_cache import FIVE_MINUTES, LIVES, CachePrices, Lifetime, lifetime_for
+from conversations.context.rules.windowing import window
+from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 from tests.conversations.context.turns import COMPANION
 

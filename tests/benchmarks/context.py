@@ -9,12 +9,12 @@ import psycopg
 from django.db import connection
 
 from config.management.commands.serve import give_way
-from conversations.context.budget import Budget
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.reads import HistoryQuery, read_history
+from conversations.context.gather.history import HistoryQuery, read_history
 from conversations.context.sessions import Session
-from conversations.context.windowing import Turn
+from conversations.context.tokens.budget import Budget
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only

@@ -12,10 +12,10 @@ from statistics import mean
 
 from django.contrib.auth.models import User
 
-from conversations.context.file_excerpts import FileOutline, PartKey, choose
-from conversations.context.file_ranking import sought_words
-from conversations.context.file_reads import PictureCounter, read_files
-from conversations.context.token_factor import PLAIN
+from conversations.context.files.excerpts import FileOutline, PartKey, choose
+from conversations.context.files.ranking import sought_words
+from conversations.context.gather.files import PictureCounter, read_files
+from conversations.context.tokens.factor import PLAIN
 from conversations.files.progress import read_file
 from conversations.models import File, FilePart
 from tests.benchmarks.file_documents import DOCUMENTS, Document, Question

@@ -10,9 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.context import snapshot_codec
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Turn, account, window
+from conversations.context.record import snapshot_codec
+from conversations.context.record.turn_account import account
+from conversations.context.rules.windowing import window
+from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot, Thread, text_blocks
 from conversations.runtime.ids import uuid7
 from tests.benchmarks.measuring import doing, side_by_side, table

@@ -22,9 +22,9 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 
 from conversations import replies
-from conversations.context import token_calibration
-from conversations.context.rendering import api_messages, system_blocks
-from conversations.context.windowing import Turn
+from conversations.context.render.rendering import api_messages, system_blocks
+from conversations.context.tokens import calibration as token_calibration
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers import get_provider, model_catalog
 from conversations.providers.base import Finished, Payload, TextDelta

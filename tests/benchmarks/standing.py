@@ -9,8 +9,8 @@ import psycopg
 from django.contrib.auth.models import User
 from django.db import connection
 
+from conversations.context.rules.standing import Tier
 from conversations.context.sessions import Session
-from conversations.context.standing import Tier
 from conversations.models import Thread
 from conversations.runtime.db import read_only
 from tests.benchmarks.measuring import side_by_side, table

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import mean, median
 
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from tests.benchmarks.measuring import side_by_side
 from tests.conversations.context.corpus import corpus
 from tests.conversations.context.tokenizers import O200K, REFERENCES

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from artifacts.models import Artifact
 from config.demo import screenplay, support_case
 from config.management.commands.demo import MARK
-from conversations.context import snapshot_api, snapshots
+from conversations.context.record import snapshot_api, snapshots
 from conversations.models import ContentAccess, ContextSnapshot, Message, Reply, Thread
 from conversations.staff.trace.why_page import why_page
 from memory.models import DailySummary, Memory, Topic

@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.context import snapshots
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.file_ranking import part_terms
+from conversations.context.files.ranking import part_terms
+from conversations.context.record import snapshots
 from conversations.context.sessions import Session
-from conversations.context.token_estimate import estimate_tokens, turn_tokens
-from conversations.context.windowing import Turn
+from conversations.context.tokens.estimate import estimate_tokens, turn_tokens
+from conversations.context.turns.turn import Turn
 from conversations.files import storage
 from conversations.files.store import file_block
 from conversations.models import (

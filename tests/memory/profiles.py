@@ -5,12 +5,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from conversations.context import standing
-from conversations.context.known import KnownQuery, read_known
+from conversations.context.gather.known import KnownQuery, read_known
+from conversations.context.rules import standing
+from conversations.context.rules.standing import Known, Tier
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem
 from conversations.context.sources import SourceQuery
-from conversations.context.standing import Known, Tier
 from conversations.models import Assistant
 from memory.sources.facts import Facts, KnownFact
 from memory.sources.open_topics import OpenTopic, OpenTopics

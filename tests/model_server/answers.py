@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from tests.model_scripts import (
     CITED,
     END_USAGE,

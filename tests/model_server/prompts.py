@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
+from conversations.context.tokens.estimate import TURN_OVERHEAD, estimate_tokens
 from tests.model_server.rules import blocks, system_blocks
 
 TOKENS_PER_ESTIMATED = 1.3

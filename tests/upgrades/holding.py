@@ -33,7 +33,7 @@ def holding() -> dict[str, object]:
     from django.contrib.auth.models import User  # noqa: PLC0415
     from django.test import Client  # noqa: PLC0415
 
-    from conversations.context import snapshots  # noqa: PLC0415
+    from conversations.context.record import snapshots  # noqa: PLC0415
     from conversations.models import ContextSnapshot, Thread  # noqa: PLC0415
 
     ours = [model for model in apps.get_models() if model._meta.app_label in ("artifacts", "conversations", "memory")]

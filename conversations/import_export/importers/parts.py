@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from artifacts.reading.kinds import MEDIA_TYPES
-from conversations.context.turn_groups import FILE
+from conversations.context.turns.groups import FILE
 from conversations.files.uploads import LONGEST_NAME
 from conversations.import_export.values import EARLIEST, LATEST, MOST_CHARS, TITLE_CHARS
 from conversations.models import text_blocks

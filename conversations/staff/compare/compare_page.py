@@ -11,9 +11,8 @@ from uuid import UUID
 from django.db.models import Q
 from django.urls import reverse
 
-from conversations.context import snapshots, token_calibration
 from conversations.context.built_context import Context
-from conversations.context.comparing import (
+from conversations.context.explain.comparing import (
     Change,
     Comparison,
     Page,
@@ -23,14 +22,17 @@ from conversations.context.comparing import (
     page_with,
     written_anew,
 )
-from conversations.context.fitting import BESIDE_SYSTEM, ROUND
+from conversations.context.explain.section_names import HISTORY, label_of
 from conversations.context.reasons import Reason
-from conversations.context.rendering import digest, sha256
-from conversations.context.section_names import HISTORY, label_of
-from conversations.context.snapshots import NotRebuildable
+from conversations.context.record import snapshots
+from conversations.context.record.snapshots import NotRebuildable
+from conversations.context.record.turn_account import TurnRun
+from conversations.context.render.rendering import digest, sha256
+from conversations.context.rules.fitting import BESIDE_SYSTEM, ROUND
 from conversations.context.sources import source_of
-from conversations.context.token_estimate import text_of
-from conversations.context.windowing import Turn, TurnRun
+from conversations.context.tokens import calibration as token_calibration
+from conversations.context.tokens.estimate import text_of
+from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot
 from conversations.providers.request_parts import in_messages_api
 from conversations.staff import display

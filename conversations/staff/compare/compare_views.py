@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from conversations.context import snapshots
-from conversations.context.rendering import canonical, sha256
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import canonical, sha256
 from conversations.models import ContextSnapshot
 from conversations.staff import access, display
 from conversations.staff.access import Sight

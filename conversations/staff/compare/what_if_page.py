@@ -10,9 +10,8 @@ from urllib.parse import urlencode
 from django import forms
 
 from conversations.context import replay
-from conversations.context.budget import in_tokens
 from conversations.context.built_context import Context
-from conversations.context.fitting import INSTRUCTION
+from conversations.context.explain.section_names import HISTORY, label_of
 from conversations.context.replay import (
     MemoryChoice,
     NotReplayable,
@@ -21,8 +20,9 @@ from conversations.context.replay import (
     ReplayedContexts,
     Settings,
 )
-from conversations.context.section_names import HISTORY, label_of
+from conversations.context.rules.fitting import INSTRUCTION
 from conversations.context.sources import Place, all_sources
+from conversations.context.tokens.budget import in_tokens
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import ProviderError, get_provider, model_of, provider_name
 from conversations.runtime.db import read_only

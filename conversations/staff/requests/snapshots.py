@@ -13,8 +13,8 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.context import snapshots
-from conversations.context.rendering import canonical
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import canonical
 from conversations.models import ContentAccess, ContextSnapshot, Thread
 from conversations.providers import prices
 from conversations.runtime.lagging import watch

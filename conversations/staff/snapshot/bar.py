@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from conversations.context.section_names import label_of
+from conversations.context.explain.section_names import label_of
 from conversations.models import ContextSnapshot
 
 BAR_WIDTH = 1_000

@@ -9,7 +9,7 @@ from django.db.models import UUIDField, Value
 from django.db.models.functions import Cast, Left
 
 from conversations.context.reasons import Reason
-from conversations.context.snapshot_shapes import FateAnswer
+from conversations.context.record.snapshot_shapes import FateAnswer
 from conversations.context.sources import Source, all_sources, source_of
 from conversations.models import Assistant, Message
 

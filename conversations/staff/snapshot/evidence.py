@@ -6,10 +6,10 @@ from typing import Any
 
 from django.db.models import Q, QuerySet, Subquery
 
-from conversations.context import snapshot_api, snapshots
-from conversations.context.rendering import digest
-from conversations.context.snapshots import Material
-from conversations.context.windowing import Turn
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.snapshots import Material
+from conversations.context.render.rendering import digest
+from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot, Message
 from conversations.providers.base import Payload
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.context.rendering import canonical
+from conversations.context.render.rendering import canonical
 from conversations.providers.base import Payload
 from conversations.staff import display
 

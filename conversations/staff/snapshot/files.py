@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.fates import PICTURE, PartGroup, part_groups
-from conversations.context.file_excerpts import read_ranges, write_ranges
-from conversations.context.snapshot_shapes import FileGivenAnswer, FileInRequestAnswer
-from conversations.context.unread import ALL_READ, things
+from conversations.context.files.excerpts import read_ranges, write_ranges
+from conversations.context.files.unread import ALL_READ, things
+from conversations.context.record.fates import PICTURE, PartGroup, part_groups
+from conversations.context.record.snapshot_shapes import FileGivenAnswer, FileInRequestAnswer
 
 
 @dataclass(frozen=True, kw_only=True)

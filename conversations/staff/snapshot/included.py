@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from conversations.context import snapshots
-from conversations.context.fitting import MATERIAL
+from conversations.context.explain.section_names import MESSAGE, label_of
 from conversations.context.reasons import Reason
-from conversations.context.section_names import MESSAGE, label_of
-from conversations.context.snapshot_codec import NamedText
-from conversations.context.token_estimate import text_of
-from conversations.context.windowing import Turn
+from conversations.context.record import snapshots
+from conversations.context.record.snapshot_codec import NamedText
+from conversations.context.rules.fitting import MATERIAL
+from conversations.context.tokens.estimate import text_of
+from conversations.context.turns.turn import Turn
 from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
 
 SENT_SHOWN = 100

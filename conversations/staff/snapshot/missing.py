@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conversations.context import rewriting
-from conversations.context.fates import TURN
-from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW
+from conversations.context.query import rewriting
 from conversations.context.reasons import Reason
-from conversations.context.snapshots import marks_of
+from conversations.context.record.fates import TURN
+from conversations.context.record.snapshots import marks_of
+from conversations.context.turns.filtering import ARTIFACT_CORRELATION_WINDOW
 from conversations.models import Assistant, ContextSnapshot
 from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from conversations.context import snapshots, token_calibration
-from conversations.context.prompt_cache import HOUR, CachePlan
+from conversations.context.record import snapshots
+from conversations.context.rules.prompt_cache import HOUR, CachePlan
+from conversations.context.tokens import calibration as token_calibration
 from conversations.models import ContextSnapshot, Message
 from conversations.providers import prices, refusals
 from conversations.staff import display

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from conversations.context import snapshot_api, snapshots
-from conversations.context.rewriting import RewritingOutcome
+from conversations.context.query.rewriting import RewritingOutcome
+from conversations.context.record import snapshot_api, snapshots
 from conversations.models import ContextSnapshot
 from conversations.providers.quoting import query_in
 from conversations.staff.snapshot.evidence import Evidence, Relatives

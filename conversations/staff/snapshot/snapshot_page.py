@@ -7,9 +7,9 @@ from datetime import datetime
 from django.utils.safestring import SafeString
 
 from artifacts.staff.repeat_layers import Layer, layers
-from conversations.context import snapshots
-from conversations.context.model_switch import ModelSwitch, switch_before
-from conversations.context.thinking import in_words
+from conversations.context.explain.model_switch import ModelSwitch, switch_before
+from conversations.context.record import snapshots
+from conversations.context.tokens.thinking import in_words
 from conversations.models import ContextSnapshot
 from conversations.staff import display
 from conversations.staff.snapshot import response

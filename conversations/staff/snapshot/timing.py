@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
 
 AXIS = 1_000

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from conversations.context.rewriting import RewritingOutcome
-from conversations.context.snapshots import left_out
+from conversations.context.query.rewriting import RewritingOutcome
+from conversations.context.record.snapshots import left_out
 from conversations.context.source_problems import ProblemKind
 from conversations.models import ContextSnapshot
 from conversations.staff import display

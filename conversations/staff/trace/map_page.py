@@ -8,8 +8,8 @@ from uuid import UUID
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.context import turn_history
-from conversations.context.turn_history import Fate, FateRange
+from conversations.context.explain import turn_history
+from conversations.context.explain.turn_history import Fate, FateRange
 from conversations.models import ContextSnapshot, Thread
 from conversations.staff import display
 from conversations.staff.thread_page import position

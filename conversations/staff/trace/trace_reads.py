@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.db.models import BooleanField, Case, QuerySet, Value, When
 
-from conversations.context import snapshot_codec
-from conversations.context.turn_history import RequestOutcome, SummarizedRange
-from conversations.context.windowing import TurnRun
+from conversations.context.explain.turn_history import RequestOutcome, SummarizedRange
+from conversations.context.record import snapshot_codec
+from conversations.context.record.turn_account import TurnRun
 from conversations.models import ContextSnapshot, Thread
 from conversations.runtime.ids import lowest_since
 from memory.models import ThreadSummary

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from django.db.models.functions import Left
 
-from conversations.context import snapshot_codec, turn_history
-from conversations.context.budget import in_tokens
+from conversations.context.explain import turn_history
+from conversations.context.explain.turn_history import FATES, Fate, Return, Stretch, Trace
 from conversations.context.reasons import Reason
-from conversations.context.turn_history import FATES, Fate, Return, Stretch, Trace
+from conversations.context.record import snapshot_codec
+from conversations.context.tokens.budget import in_tokens
 from conversations.models import ContextSnapshot, Message
 from conversations.providers.answering_model import own_row
 from conversations.staff import display

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from python_calamine import CalamineWorkbook
 
 from artifacts.models import Artifact
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.files import progress
 from conversations.models import ContextSnapshot, File
 from conversations.runtime.db import in_database

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from artifacts.models import Artifact, ArtifactVersion, Preset
 from conversations import replies
-from conversations.context import snapshot_api, snapshots
+from conversations.context.record import snapshot_api, snapshots
 from conversations.errors import NothingToWorkFrom, PresetNotFound, ReplyInProgress
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.replies import closing

@@ -41,7 +41,7 @@ def fill() -> dict[str, object]:
 def tell() -> dict[str, object]:
     from django.contrib.auth.models import User  # noqa: PLC0415
 
-    from conversations.context import snapshots  # noqa: PLC0415
+    from conversations.context.record import snapshots  # noqa: PLC0415
     from conversations.files import storage  # noqa: PLC0415
     from conversations.models import AccountDeletion, ContextSnapshot, File, Message, Thread  # noqa: PLC0415
     from memory.models import Memory, Topic  # noqa: PLC0415

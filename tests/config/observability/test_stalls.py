@@ -10,7 +10,7 @@ import pytest
 
 from config.observability import stalls
 from config.observability.figures import STALL_SECONDS
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from tests.waiting import until
 
 LIMIT = 0.15
@@ -44,7 +44,7 @@ def test_a_step_that_keeps_the_loop_is_told_with_its_place(caplog: pytest.LogCap
     assert (told["in_thread"], told["place"]) in {
         ("loop", name) for name in ("estimate_tokens", "_weigh", "_weigh.<locals>.<genexpr>")
     }
-    assert told["code_stack"][0].startswith("conversations/context/token_estimate.py:")
+    assert told["code_stack"][0].startswith("conversations/context/tokens/estimate.py:")
     samples = [sample for metric in STALL_SECONDS._kept.collect() for sample in metric.samples]
     assert {sample.labels["code_function_name"] for sample in samples} >= {told["place"]}
 

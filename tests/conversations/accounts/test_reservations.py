@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations import replies
 from conversations.accounts import allowances
 from conversations.accounts.allowances import AllowanceUse
-from conversations.context.usage import usage_answer
+from conversations.context.record.usage import usage_answer
 from conversations.errors import RateLimited
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenReservation, UserLimits
 from conversations.providers import get_provider

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from conversations.context import comparing, snapshot_api, snapshots
 from conversations.context.built_context import Context
-from conversations.context.fitting import SMALLEST_SHARE
-from conversations.context.invariants import broken
+from conversations.context.explain import comparing
+from conversations.context.explain.turn_history import FATES, Fate, SummarizedRange, bars
 from conversations.context.reasons import Reason
-from conversations.context.rendering import canonical
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.turn_account import NOT_SENT
+from conversations.context.render.invariants import broken
+from conversations.context.render.rendering import canonical
+from conversations.context.rules.fitting import SMALLEST_SHARE
+from conversations.context.rules.windowing import without_orphans
 from conversations.context.sources import TurnItem
-from conversations.context.token_estimate import text_of
-from conversations.context.token_factor import PLAIN
-from conversations.context.turn_history import FATES, Fate, SummarizedRange, bars
-from conversations.context.windowing import NOT_SENT, without_orphans
+from conversations.context.tokens.estimate import text_of
+from conversations.context.tokens.factor import PLAIN
 from conversations.models import ContextSnapshot, Message, Thread
 from conversations.staff.trace import trace_reads
 from conversations.staff.trace.map_page import map_page

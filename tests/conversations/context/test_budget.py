@@ -8,8 +8,9 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import replay, snapshot_api, snapshots
-from conversations.context.budget import (
+from conversations.context import replay
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.tokens.budget import (
     TOKEN_FIELDS,
     Budget,
     BudgetOrigin,

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.rendering import canonical
+from conversations.context.render.rendering import canonical
 from conversations.context.sessions import Session
-from conversations.context.windowing import Turn
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, Thread
 from conversations.providers import get_provider
 from conversations.runtime.db import execute, read_only

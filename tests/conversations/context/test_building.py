@@ -9,12 +9,12 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.rendering import canonical
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.render.rendering import canonical
 from conversations.context.sessions import Session
-from conversations.context.windowing import Turn
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.markers import CONTEXTUALISED
 from conversations.providers.offline import OfflineProvider

@@ -2,8 +2,8 @@
 
 import pytest
 
-from conversations.context.citations import CitableFiles, find_citations
-from conversations.context.file_excerpts import FileOutline, PartOutline
+from conversations.context.files.citations import CitableFiles, find_citations
+from conversations.context.files.excerpts import FileOutline, PartOutline
 from conversations.providers.cited_documents import mark_of
 
 

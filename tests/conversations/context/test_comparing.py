@@ -10,8 +10,7 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import snapshots
-from conversations.context.comparing import (
+from conversations.context.explain.comparing import (
     Change,
     Comparison,
     Page,
@@ -25,9 +24,10 @@ from conversations.context.comparing import (
     written_anew,
 )
 from conversations.context.reasons import Reason
-from conversations.context.rendering import system_blocks
-from conversations.context.token_estimate import estimate_tokens, turn_tokens
-from conversations.context.windowing import TurnRun
+from conversations.context.record import snapshots
+from conversations.context.record.turn_account import TurnRun
+from conversations.context.render.rendering import system_blocks
+from conversations.context.tokens.estimate import estimate_tokens, turn_tokens
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks
 from conversations.providers.base import messages_api_payload
 from conversations.providers.quoting import contextualised

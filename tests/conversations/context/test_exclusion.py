@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.exclusion import exclusions
-from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
-from conversations.context.turn_groups import exchanges
-from conversations.context.windowing import NOT_SENT, Turn
+from conversations.context.record.turn_account import NOT_SENT
+from conversations.context.turns.exclusion import exclusions
+from conversations.context.turns.filtering import FilterArtifact, identify_fulfilled_pairs
+from conversations.context.turns.groups import exchanges
+from conversations.context.turns.turn import Turn
 from tests.conversations.context.test_filtering import CALL, RESULT, make_artifact, make_turn, stories
 
 REFUSED, FAILED, OFFLINE, MADE = Reason.REFUSED, Reason.FAILED, Reason.OFFLINE, Reason.FULFILLED_ARTIFACT

@@ -13,7 +13,7 @@ from conversations.context.built_context import Context
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
 from conversations.context.source_problems import ProblemKind
-from conversations.context.windowing import Turn
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes

@@ -13,13 +13,13 @@ from django.db.models import Model as Row
 
 from artifacts.models import Artifact
 from artifacts.reading.left_out import LeftOutObject
-from conversations.context import snapshot_api, snapshots
-from conversations.context.fates import OF_FILES, TURN
-from conversations.context.file_excerpts import read_ranges
+from conversations.context.files.excerpts import read_ranges
 from conversations.context.reasons import Reason, personal_words
-from conversations.context.rendering import canonical
-from conversations.context.snapshot_shapes import FateAnswer, fate_kinds
-from conversations.context.tool_sections import ToolTexts
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.fates import OF_FILES, TURN
+from conversations.context.record.snapshot_shapes import FateAnswer, fate_kinds
+from conversations.context.render.rendering import canonical
+from conversations.context.render.tool_sections import ToolTexts
 from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Model, Thread, TurnFile
 from conversations.providers import get_provider, model_catalog
 from conversations.staff.snapshot.snapshot_page import SnapshotPage, snapshot_page

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.file_account import PackedFiles, form_of
-from conversations.context.file_excerpts import (
+from conversations.context.files.account import PackedFiles, form_of
+from conversations.context.files.excerpts import (
     LONGEST_RANGES,
     MOST_PARTS,
     OUTLINE_TOKENS,
@@ -23,7 +23,7 @@ from conversations.context.file_excerpts import (
     whole_file,
     write_ranges,
 )
-from conversations.context.token_estimate import estimate_tokens, text_of
+from conversations.context.tokens.estimate import estimate_tokens, text_of
 from conversations.providers.file_frames import read_file
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}

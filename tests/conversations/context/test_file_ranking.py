@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.file_ranking import MOST_WORDS, PartWords, part_terms, scores, sought_words
+from conversations.context.files.ranking import MOST_WORDS, PartWords, part_terms, scores, sought_words
 
 USER = 7
 FILLER = "The ferry leaves the quay at nine. "

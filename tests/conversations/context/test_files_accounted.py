@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings as DjangoSettings
 
-from conversations.context import snapshot_api, snapshots
-from conversations.context.file_excerpts import read_ranges
-from conversations.context.snapshot_shapes import FileInRequestAnswer
+from conversations.context.files.excerpts import read_ranges
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.snapshot_shapes import FileInRequestAnswer
 from conversations.models import Assistant, ContextSnapshot, File, FilePart, Reply, text_blocks
 from conversations.replies import opening
 from tests.conversations.factories import make_file, make_user

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
-from conversations.context.turn_groups import exchanges
-from conversations.context.windowing import Turn
+from conversations.context.turns.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
+from conversations.context.turns.groups import exchanges
+from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -8,8 +8,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.budget import Budget, shorten
-from conversations.context.fitting import (
+from conversations.context.render.rendering import api_messages
+from conversations.context.rules.fitting import (
     SMALLEST_SHARE,
     Parts,
     Section,
@@ -17,10 +17,11 @@ from conversations.context.fitting import (
     history_room,
     tiers_room,
 )
-from conversations.context.rendering import api_messages
-from conversations.context.standing import Tier, cut_tiers
-from conversations.context.token_estimate import estimate_tokens, turn_tokens
-from conversations.context.windowing import Turn, window
+from conversations.context.rules.standing import Tier, cut_tiers
+from conversations.context.rules.windowing import window
+from conversations.context.tokens.budget import Budget, shorten
+from conversations.context.tokens.estimate import estimate_tokens, turn_tokens
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, text_blocks
 from tests.memory.profiles import OpenTopic, Profile, Summary, build_tiers
 

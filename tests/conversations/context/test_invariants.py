@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conversations.context.invariants import BrokenInvariant, check
+from conversations.context.render.invariants import BrokenInvariant, check
 from conversations.models import text_blocks
 
 CALL = {"type": "tool_use", "id": "call_1", "name": "search", "input": {}}

@@ -22,17 +22,17 @@ from hypothesis import strategies as st
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import snapshots
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.exclusion import exclusions
-from conversations.context.filtering import FilterArtifact
-from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
+from conversations.context.record import snapshots
+from conversations.context.record.snapshots import runs_of
+from conversations.context.render.invariants import broken
 from conversations.context.sessions import Session
-from conversations.context.snapshots import runs_of
-from conversations.context.token_estimate import turn_tokens
-from conversations.context.windowing import Turn
+from conversations.context.tokens.estimate import turn_tokens
+from conversations.context.turns.exclusion import exclusions
+from conversations.context.turns.filtering import FilterArtifact
+from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
 from conversations.runtime.db import read_only

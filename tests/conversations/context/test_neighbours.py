@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
 from artifacts.models import ArtifactVersion
-from conversations.context.exclusion import exclusions
-from conversations.context.filtering import FilterArtifact
-from conversations.context.neighbours import PathPlace, read_exclusions
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Turn
+from conversations.context.turns.exclusion import exclusions
+from conversations.context.turns.filtering import FilterArtifact
+from conversations.context.turns.neighbours import PathPlace, read_exclusions
+from conversations.context.turns.turn import Turn
 from conversations.models import Message, Thread
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import chain, make_thread

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from conversations.context.prompt_cache import (
+from conversations.context.rules.prompt_cache import (
     FIVE_MINUTES,
     HOUR,
     CachePlan,

@@ -14,11 +14,11 @@ from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.file_excerpts import FileForm, FileOutline, PartContent, PartOutline, blocks, whole_file
+from conversations.context.files.excerpts import FileForm, FileOutline, PartContent, PartOutline, blocks, whole_file
 from conversations.context.reasons import Reason
-from conversations.context.rendering import api_messages, canonical
+from conversations.context.render.rendering import api_messages, canonical
 from conversations.context.sources import SourceItem, all_sources
-from conversations.context.windowing import Turn
+from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 from conversations.providers import PROVIDERS, built_in
 from conversations.providers.base import Payload
@@ -255,7 +255,9 @@ LITERALS = (
 )
 """How the markers begin, as code would spell them."""
 ELSEWHERE = {
-    "conversations/context/search_quotes.py": {"UTC, file"},  # the heads of passages, and how they were written before
+    "conversations/context/render/search_quotes.py": {
+        "UTC, file"
+    },  # the heads of passages, and how they were written before
     "conversations/import_export/thread_folder.py": {"\n---\n"},  # what people read
 }
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conversations.context.quoted_turns import quoted_turns
+from conversations.context.explain.quoted_turns import quoted_turns
 from conversations.providers.markers import RECALLED
 
 LONG = "We sail at  six.\n\nBring a warm coat. Bring a lamp, too. The harbour closes at ten."

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations.context.budget import Budget
-from conversations.context.model_switch import switch_before
-from conversations.context.reads import HistoryQuery, history_statement, read_history
+from conversations.context.explain.model_switch import switch_before
+from conversations.context.gather.history import HistoryQuery, history_statement, read_history
+from conversations.context.tokens.budget import Budget
 from conversations.models import Thread, TokenCount
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.runtime.ids import LONGEST_REPLY, lowest_since, lowest_uuid7

@@ -14,14 +14,15 @@ from django.utils import timezone
 
 from artifacts.models import Preset
 from artifacts.sources.artifact_list import ArtifactListSource
-from conversations.context import replay, snapshots
+from conversations.context import replay
 from conversations.context.builder import continue_context
-from conversations.context.fitting import round_section
+from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.reasons import Reason
-from conversations.context.rendering import QUOTING, canonical
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import QUOTING, canonical
+from conversations.context.render.tool_sections import ToolTexts
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
-from conversations.context.rewriting_request import rewriting_context
-from conversations.context.tool_sections import ToolTexts
+from conversations.context.rules.fitting import round_section
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.markers import RECALLED
 from conversations.providers.offline import OfflineProvider

@@ -10,10 +10,9 @@ from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.followup_topics import resolve
-from conversations.context.followups import worth_rewriting
-from conversations.context.rendering import render_material
-from conversations.context.rewriting import (
+from conversations.context.query.followup_topics import resolve
+from conversations.context.query.followups import worth_rewriting
+from conversations.context.query.rewriting import (
     INSTRUCTIONS,
     LONGEST_TURN,
     MAX_TOKENS,
@@ -26,7 +25,8 @@ from conversations.context.rewriting import (
     longest_query,
     material,
 )
-from conversations.context.windowing import Turn
+from conversations.context.render.rendering import render_material
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import Payload, Provider, ProviderEvent, TextDelta

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 
 from conversations.context.builder import continue_context
 from conversations.context.built_context import Context
-from conversations.context.fitting import round_section
-from conversations.context.invariants import check
-from conversations.context.prompt_cache import CacheState
-from conversations.context.rendering import round_text
-from conversations.context.token_estimate import text_of
+from conversations.context.render.invariants import check
+from conversations.context.render.rendering import round_text
+from conversations.context.rules.fitting import round_section
+from conversations.context.rules.prompt_cache import CacheState
+from conversations.context.tokens.estimate import text_of
 from conversations.models import Assistant
 from conversations.providers.thinking import ThinkingPlan
 from tests.conversations.factories import make_context, make_reply, make_thread

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import snapshot_codec
-from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime
 from conversations.context.reasons import Reason
-from conversations.context.rendering import sha256
-from conversations.context.snapshot_codec import NamedText
-from conversations.context.windowing import TurnRun
+from conversations.context.record import snapshot_codec
+from conversations.context.record.snapshot_codec import NamedText
+from conversations.context.record.turn_account import TurnRun
+from conversations.context.render.rendering import sha256
+from conversations.context.rules.prompt_cache import CachePlan, CacheState, Lifetime
 
 BASE = sha256("base").hex()
 RUNS = [

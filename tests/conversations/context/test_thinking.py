@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.thinking import OutputAllowance, pack, plan_for, plan_without, unpack
+from conversations.context.tokens.thinking import OutputAllowance, pack, plan_for, plan_without, unpack
 from conversations.models import Assistant, Effort, Model
 from conversations.providers.base import messages_api_payload
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields

@@ -11,8 +11,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import token_calibration
-from conversations.context.token_calibration import (
+from conversations.context.tokens import calibration as token_calibration
+from conversations.context.tokens.calibration import (
     FEWEST,
     NEWEST,
     OF_ONE_USER,
@@ -23,7 +23,7 @@ from conversations.context.token_calibration import (
     sample,
     samples_of,
 )
-from conversations.context.token_factor import Factor
+from conversations.context.tokens.factor import Factor
 from conversations.models import ContextSnapshot, Model, Thread, TokenFactor
 from conversations.providers import model_catalog
 from conversations.runtime.ids import uuid7

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import token_estimate
-from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
+from conversations.context.tokens import estimate as token_estimate
+from conversations.context.tokens.estimate import estimate_tokens, text_of, turn_tokens
 from tests.conversations.context.corpus import corpus
 from tests.conversations.context.tokenizers import REFERENCES
 

@@ -1,7 +1,7 @@
 """What belongs together: tool calls and their results, questions and their answers (requirements W3, W4)."""
 
-from conversations.context.turn_groups import exchanges, last_pair
-from conversations.context.windowing import whole, without_orphans
+from conversations.context.rules.windowing import whole, without_orphans
+from conversations.context.turns.groups import exchanges, last_pair
 from conversations.models import text_blocks
 from tests.conversations.context.turns import call, result, talk, turn
 

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import snapshot_codec
-from conversations.context.reasons import Reason
-from conversations.context.turn_history import (
+from conversations.context.explain.turn_history import (
     FATES,
     HOLDING,
     Fate,
@@ -23,7 +21,9 @@ from conversations.context.turn_history import (
     count_fates,
     traced,
 )
-from conversations.context.windowing import TurnRun
+from conversations.context.reasons import Reason
+from conversations.context.record import snapshot_codec
+from conversations.context.record.turn_account import TurnRun
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OVER, RECENT, MADE, NEWEST, RECALLED, LIMIT = (

@@ -1,6 +1,6 @@
 """What a file holds and none of its parts does, in words."""
 
-from conversations.context.unread import listed, unread
+from conversations.context.files.unread import listed, unread
 
 
 def entry(what: str, count: int, *places: str, why: str = "not_read") -> dict[str, object]:

@@ -15,16 +15,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import prompt_cache, replay, snapshots, token_calibration
-from conversations.context.budget import Budget, in_tokens
+from conversations.context import replay
 from conversations.context.built_context import Context
-from conversations.context.exclusion import exclusions
-from conversations.context.filtering import FilterArtifact
-from conversations.context.fitting import history_room, tiers_room
-from conversations.context.rendering import canonical
-from conversations.context.rewriting import Rewriting, RewritingOutcome
-from conversations.context.standing import Tier, cut_tiers
-from conversations.context.windowing import Turn, whole, window
+from conversations.context.query.rewriting import Rewriting, RewritingOutcome
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import canonical
+from conversations.context.rules import prompt_cache
+from conversations.context.rules.fitting import history_room, tiers_room
+from conversations.context.rules.standing import Tier, cut_tiers
+from conversations.context.rules.windowing import whole, window
+from conversations.context.tokens import calibration as token_calibration
+from conversations.context.tokens.budget import Budget, in_tokens
+from conversations.context.turns.exclusion import exclusions
+from conversations.context.turns.filtering import FilterArtifact
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenCount, TokenFactor, text_blocks
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.cursor import session_of

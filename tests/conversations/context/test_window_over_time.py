@@ -14,10 +14,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from conversations.context.budget import Budget
-from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Turn, account, needs_older, whole, window, without_orphans
+from conversations.context.record.turn_account import account
+from conversations.context.rules.windowing import needs_older, whole, window, without_orphans
+from conversations.context.tokens.budget import Budget
+from conversations.context.turns.filtering import FilterArtifact, identify_fulfilled_pairs
+from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 
 CACHE_LIVES = timedelta(minutes=5)

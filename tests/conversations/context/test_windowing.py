@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import strategies as st
 
-from conversations.context.budget import Budget
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Turn, TurnRun, account, needs_older, window, without_orphans
+from conversations.context.record.turn_account import TurnRun, account
+from conversations.context.rules.windowing import needs_older, window, without_orphans
+from conversations.context.tokens.budget import Budget
+from conversations.context.turns.turn import Turn
 from tests.conversations.context.turns import COMPANION, call, result, talk, turn
 
 

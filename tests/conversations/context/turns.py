@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from conversations.context.budget import Budget
-from conversations.context.windowing import Turn
+from conversations.context.tokens.budget import Budget
+from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 
 COMPANION = Budget(

@@ -22,7 +22,7 @@ from artifacts.reading.problems import FileProblem
 from artifacts.reading.process import Found, LeftOutEntry, Outline, Part
 from config.worker import loop
 from conversations import schedule
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.files import progress, storage, store
 from conversations.files.uploads import clean_name
 from conversations.models import BytesToRemove, File, FilePart

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.token_estimate import text_of
+from conversations.context.tokens.estimate import text_of
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export.importers import thread_of
 from conversations.import_export.importers.parts import BESIDE

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from conversations.context.rendering import api_messages
-from conversations.context.windowing import Turn
+from conversations.context.render.rendering import api_messages
+from conversations.context.turns.turn import Turn
 from conversations.interop.messages import model_messages, turns_of
 
 TEXTS = st.text(min_size=1, max_size=8).filter(lambda text: text.strip() == text and text)

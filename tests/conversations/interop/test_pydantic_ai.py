@@ -12,8 +12,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 from conversations import replies
-from conversations.context.rendering import api_messages
-from conversations.context.windowing import Turn
+from conversations.context.render.rendering import api_messages
+from conversations.context.turns.turn import Turn
 from conversations.errors import InvalidMessage, ReplyInProgress, ThreadNotFound
 from conversations.interop.messages import model_messages
 from conversations.interop.pydantic_ai import keep, prepare

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from conversations.context.search_quotes import COLON, source_of, source_of_part
+from conversations.context.render.search_quotes import COLON, source_of, source_of_part
 from conversations.providers import markers
 from conversations.providers.claude_cli import ACTED, SEARCHED
 from conversations.providers.file_frames import file_closing, file_opening, outline, part_closing, part_opening

@@ -10,7 +10,7 @@ import pytest
 from django.test import override_settings
 from pytest_django import Settings
 
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.providers.base import (
     Finished,
     ProviderError,

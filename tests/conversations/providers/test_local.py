@@ -15,9 +15,11 @@ from django.test import override_settings
 from pytest_django import Settings
 
 from conversations import replies
-from conversations.context import replay, snapshots, token_calibration
-from conversations.context.fitting import GO_ON_WORDS
-from conversations.context.token_estimate import TURN_OVERHEAD
+from conversations.context import replay
+from conversations.context.record import snapshots
+from conversations.context.rules.fitting import GO_ON_WORDS
+from conversations.context.tokens import calibration as token_calibration
+from conversations.context.tokens.estimate import TURN_OVERHEAD
 from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, TokenCount
 from conversations.providers import get_provider, model_catalog, model_of
 from conversations.providers.base import Payload, ProviderError

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from django.test import override_settings
 
-from conversations.context.thinking import plan_without
+from conversations.context.tokens.thinking import plan_without
 from conversations.models import Model
 from conversations.providers import ProviderError, get_provider, model_catalog
 

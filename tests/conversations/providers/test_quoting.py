@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conversations.context.file_excerpts import (
+from conversations.context.files.excerpts import (
     FileExcerpt,
     FileForm,
     FileOutline,
@@ -15,7 +15,7 @@ from conversations.context.file_excerpts import (
     blocks,
     text_in,
 )
-from conversations.context.search_quotes import Passage, joined, passages_in, source_of, source_of_part
+from conversations.context.render.search_quotes import Passage, joined, passages_in, source_of, source_of_part
 from conversations.providers.file_frames import FramedFile, FramedPart, read_file
 from conversations.providers.markers import ADDED, LABELS, Kind, Rule
 from conversations.providers.quoting import (

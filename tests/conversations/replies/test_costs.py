@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from conversations import replies
 from conversations.accounts import allowances
-from conversations.context.token_estimate import TURN_OVERHEAD
+from conversations.context.tokens.estimate import TURN_OVERHEAD
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database

@@ -8,8 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.context import replay, snapshots
-from conversations.context.fitting import GO_ON_WORDS
+from conversations.context import replay
+from conversations.context.record import snapshots
+from conversations.context.rules.fitting import GO_ON_WORDS
 from conversations.errors import CannotContinue, CannotRetry
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.events import Event

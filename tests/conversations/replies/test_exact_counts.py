@@ -13,8 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from conversations import replies
-from conversations.context import replay, snapshots
-from conversations.context.token_estimate import TURN_OVERHEAD, countable_texts, turn_tokens
+from conversations.context import replay
+from conversations.context.record import snapshots
+from conversations.context.tokens.estimate import TURN_OVERHEAD, countable_texts, turn_tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, TokenCount, text_blocks
 from conversations.providers import get_provider
 from conversations.replies import exact_counts

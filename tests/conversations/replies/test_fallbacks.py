@@ -12,7 +12,8 @@ from pytest_django import Settings
 
 from artifacts.models import Preset
 from conversations import replies
-from conversations.context import replay, snapshots
+from conversations.context import replay
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContextSnapshot, Fallback, Message, Reply, Thread
 from conversations.providers import get_provider
 from conversations.providers.circuit_breaker import FAILURES

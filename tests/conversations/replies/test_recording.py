@@ -15,10 +15,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations import replies
-from conversations.context import snapshot_api
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.citations import NO_CITABLE_FILES
+from conversations.context.files.citations import NO_CITABLE_FILES
+from conversations.context.record import snapshot_api
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.base import Usage

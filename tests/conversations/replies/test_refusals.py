@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.context import replay, snapshots
+from conversations.context import replay
+from conversations.context.record import snapshots
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import refusals

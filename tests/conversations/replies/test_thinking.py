@@ -8,8 +8,8 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.context import snapshots
-from conversations.context.token_estimate import turn_tokens
+from conversations.context.record import snapshots
+from conversations.context.tokens.estimate import turn_tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, Thread, text_blocks
 from conversations.providers import model_catalog
 from conversations.replies.model_requests import OpenedReply

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import replies
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers.markers import ADDED, EARLIER
 from conversations.replies.closing import interrupt

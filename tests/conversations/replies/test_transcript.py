@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.token_estimate import text_of
+from conversations.context.tokens.estimate import text_of
 from conversations.providers.base import ToolCalled
 from conversations.replies.partial_input import InputWatcher
 from conversations.replies.transcript import ReplyTranscript, result_block

@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from conversations import replies
-from conversations.context import replay, snapshots
+from conversations.context import replay
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContextSnapshot, Reply
 from conversations.providers import get_provider
 from conversations.providers.openai import OpenAIProvider

@@ -12,11 +12,11 @@ from django.utils import timezone
 from PIL import Image, PngImagePlugin
 from pytest_django import Settings
 
-from conversations.context import snapshots
 from conversations.context.caller_options import NO_OPTIONS
-from conversations.context.rendering import canonical
-from conversations.context.snapshots import NotRebuildable
-from conversations.context.windowing import Turn
+from conversations.context.record import snapshots
+from conversations.context.record.snapshots import NotRebuildable
+from conversations.context.render.rendering import canonical
+from conversations.context.turns.turn import Turn
 from conversations.files import progress, storage
 from conversations.models import ContextSnapshot, File, Message, text_blocks
 from conversations.replies import cursor, opening

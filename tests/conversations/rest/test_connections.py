@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import Assistant, Connection, ContextSnapshot, Model
 from conversations.providers import connections, model_catalog
 from conversations.runtime.db import in_database

@@ -9,9 +9,9 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 
-from conversations.context import snapshots
-from conversations.context.snapshot_api import NO_TIMINGS
-from conversations.context.snapshots import timings_of
+from conversations.context.record import snapshots
+from conversations.context.record.snapshot_api import NO_TIMINGS
+from conversations.context.record.snapshots import timings_of
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts

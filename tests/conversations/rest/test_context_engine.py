@@ -12,8 +12,8 @@ from django.db import connection
 from django.utils import timezone
 
 from artifacts.models import Artifact
-from conversations.context import snapshots
-from conversations.context.rendering import canonical
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import canonical
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers.markers import CONTEXTUALISED, RECALLED
 from conversations.providers.quoting import day

@@ -14,7 +14,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from artifacts.reading import process
-from conversations.context.file_excerpts import read_ranges
+from conversations.context.files.excerpts import read_ranges
 from conversations.files import drawing, storage, thumbnails
 from conversations.models import BytesToRemove, File, UserLimits
 from conversations.runtime.db import in_database

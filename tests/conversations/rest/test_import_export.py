@@ -18,7 +18,7 @@ from django.db import models
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.token_estimate import turn_tokens
+from conversations.context.tokens.estimate import turn_tokens
 from conversations.import_export import store
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader

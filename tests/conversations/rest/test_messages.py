@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.context.token_estimate import turn_tokens
+from conversations.context.tokens.estimate import turn_tokens
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.runtime.db import in_database
 from conversations.wire import messages_with_replies

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
 
 from conversations.accounts import tokens
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.context.replay import ReplayedContexts, record_of, remake
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread, UserLimits
 from conversations.rest import streams

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from conversations.accounts import tokens
-from conversations.context import snapshots
-from conversations.context.file_excerpts import text_in
+from conversations.context.files.excerpts import text_in
+from conversations.context.record import snapshots
 from conversations.files import progress, storage
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Text

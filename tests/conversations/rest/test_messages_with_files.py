@@ -11,8 +11,8 @@ import pytest
 from django.contrib.auth.models import User
 from PIL import Image
 
-from conversations.context import snapshots
-from conversations.context.file_excerpts import read_ranges, text_in
+from conversations.context.files.excerpts import read_ranges, text_in
+from conversations.context.record import snapshots
 from conversations.models import (
     Assistant,
     BytesToRemove,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from conversations.context import snapshots
 from conversations.context.reasons import Reason
+from conversations.context.record import snapshots
 from conversations.models import Assistant, Connection, ContextSnapshot, Model
 from conversations.providers import connections, model_catalog
 from conversations.runtime.db import in_database

@@ -16,8 +16,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from conversations.context import snapshots
-from conversations.context.rendering import canonical, digest
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import canonical, digest
 from conversations.models import Assistant, ContextSnapshot, Model, Thread
 from conversations.providers import model_catalog
 from conversations.providers.base import Payload

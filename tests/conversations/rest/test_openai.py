@@ -14,7 +14,7 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from artifacts.models import Artifact
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContextSnapshot, Reply
 from conversations.providers.base import WHOLE
 from conversations.runtime.db import in_database

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
 from conversations.runtime.db import in_database
 from tests.conversations.proofs import remade_exactly

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from conversations.context import snapshots
-from conversations.context.file_excerpts import read_ranges
+from conversations.context.files.excerpts import read_ranges
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Model, TurnFile
 from conversations.providers import model_catalog
 from conversations.runtime.db import in_database

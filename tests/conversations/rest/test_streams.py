@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from conversations.context.usage import usage_answer
+from conversations.context.record.usage import usage_answer
 from conversations.models import Message, Reply, ReplyEvent
 from conversations.rest import streams
 from conversations.runtime.db import in_database

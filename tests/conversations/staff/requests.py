@@ -5,9 +5,9 @@ import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from conversations.context import snapshot_codec
 from conversations.context.reasons import Reason
-from conversations.context.windowing import TurnRun
+from conversations.context.record import snapshot_codec
+from conversations.context.record.turn_account import TurnRun
 from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.runtime.ids import lowest_uuid7
 from tests.conversations.factories import make_thread, make_user

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from artifacts.models import Preset
 from conversations.accounts.tokens import issue
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContentAccess
 from memory.models import Consolidation
 from tests.artifacts.factories import make_artifact

@@ -14,7 +14,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
 from conversations.staff.compare.text_diff import diffed
 from conversations.staff.compare.what_if_page import fitting

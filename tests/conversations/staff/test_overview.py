@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conversations.context.snapshots import left_out
+from conversations.context.record.snapshots import left_out
 from conversations.models import Assistant, ContextSnapshot, RequestHour
 from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Series

@@ -6,9 +6,9 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
+from conversations.context.explain.wording import wording
 from conversations.context.reasons import RULES, Reason
 from conversations.context.sources import all_sources
-from conversations.context.wording import wording
 from tests.conversations.factories import make_snapshot, make_thread
 from tests.conversations.staff.conftest import StaffReader, page_url
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conversations.context import snapshots
 from conversations.context.reasons import Reason
+from conversations.context.record import snapshots
 from conversations.models import FATES, Assistant, ContextSnapshot, Thread
 from conversations.staff import display
 from conversations.staff.requests.request_filters import BUDGETED

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from conversations.context import snapshots
 from conversations.context.reasons import Reason
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
 from conversations.replies import model_requests
 from conversations.staff.snapshot.missing import rule

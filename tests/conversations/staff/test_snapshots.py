@@ -10,9 +10,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.context import snapshots, token_calibration
-from conversations.context.rendering import canonical
-from conversations.context.rewriting_request import rewriting_context
+from conversations.context.query.rewriting_request import rewriting_context
+from conversations.context.record import snapshots
+from conversations.context.render.rendering import canonical
+from conversations.context.tokens import calibration as token_calibration
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply, text_blocks
 from conversations.providers import get_provider
 from conversations.providers.offline import OfflineProvider

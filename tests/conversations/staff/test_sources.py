@@ -10,10 +10,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.context import replay, snapshot_api, snapshots
-from conversations.context.excerpts import bullet, fit_list
+from conversations.context import replay
 from conversations.context.reasons import Reason
-from conversations.context.snapshots import NotRebuildable
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.snapshots import NotRebuildable
+from conversations.context.render.excerpts import bullet, fit_list
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
 from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.runtime.db import read_only

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.context import snapshots
+from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.reasons import Reason
-from conversations.context.rewriting_request import rewriting_context
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
 from conversations.providers.offline import OfflineProvider
 from conversations.staff import display

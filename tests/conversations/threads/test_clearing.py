@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from artifacts.models import Artifact
-from conversations.context import search_quotes
 from conversations.context.builder import continue_context
-from conversations.context.fitting import round_section
-from conversations.context.rendering import round_text
-from conversations.context.snapshots import proof, runs_of
+from conversations.context.record.snapshots import proof, runs_of
+from conversations.context.render import search_quotes
+from conversations.context.render.rendering import round_text
+from conversations.context.rules.fitting import round_section
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
 from conversations.replies import cursor, opening

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations import wire
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContentAccess, ContextSnapshot, Reply, ReplyEvent, Thread
 from conversations.replies import closing, events
 from conversations.replies.outcomes import Outcome

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from conversations import wire
 from conversations.accounts import tokens
-from conversations.context.model_switch import switch_before
+from conversations.context.explain.model_switch import switch_before
 from conversations.models import ContextSnapshot, Thread
 from conversations.replies.model_requests import preview_context
 from conversations.runtime.db import run

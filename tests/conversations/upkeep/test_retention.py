@@ -15,9 +15,9 @@ from django_tasks_db.models import DBTaskResult
 from pytest_django import Settings
 
 from config.settings import env_days
-from conversations.context import snapshots
-from conversations.context.rendering import sha256
-from conversations.context.snapshot_codec import NamedText, pack_texts
+from conversations.context.record import snapshots
+from conversations.context.record.snapshot_codec import NamedText, pack_texts
+from conversations.context.render.rendering import sha256
 from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
 from conversations.runtime.ids import lowest_uuid7, uuid7
 from conversations.threads.deletion import allow_deletion

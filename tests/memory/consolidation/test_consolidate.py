@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from conversations.context.token_estimate import turn_tokens
+from conversations.context.tokens.estimate import turn_tokens
 from conversations.models import Message, Thread, text_blocks
 from conversations.providers.base import ProviderError
 from conversations.threads import deletion

@@ -11,7 +11,7 @@ from django.utils import timezone
 from artifacts import services
 from artifacts.models import Artifact
 from conversations.context.reasons import Reason
-from conversations.context.snapshots import runs_of
+from conversations.context.record.snapshots import runs_of
 from conversations.models import ContextSnapshot, Message, Thread
 from conversations.models.deletion_guard import allow_deletion
 from memory.consolidation.consolidate import consolidate

@@ -14,8 +14,8 @@ from django.db import OperationalError, connection
 from django.test import Client
 from pytest_django import Settings
 
-from conversations.context import snapshot_api, snapshots
-from conversations.context.windowing import Turn
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.models import Model as LanguageModel
 from conversations.providers import model_catalog

@@ -12,12 +12,12 @@ from django.db import connection
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import continue_context
-from conversations.context.fitting import round_section
-from conversations.context.rendering import canonical, round_text
-from conversations.context.rewriting_request import rewriting_context
-from conversations.context.snapshots import NotRebuildable
+from conversations.context.query.rewriting_request import rewriting_context
+from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.snapshots import NotRebuildable
+from conversations.context.render.rendering import canonical, round_text
+from conversations.context.rules.fitting import round_section
 from conversations.errors import MemoryNotFound, MessageNotFound, ReplyInProgress
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
 from conversations.models.deletion_guard import allow_deletion

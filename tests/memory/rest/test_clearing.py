@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import Assistant, ContextSnapshot, Message, Thread
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
 from conversations.runtime.db import in_database
 from memory import forgetting

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from conversations.context import snapshots
+from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Message, Thread
 from conversations.providers.markers import RECALLED
 from conversations.providers.quoting import day

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
 from conversations.context.sources import Fitted, MessageQuery, SourceItem, TurnItem
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.models import Message, Thread
 from conversations.providers.markers import RECALLED, REPLACED
 from conversations.providers.quoting import quoted_texts

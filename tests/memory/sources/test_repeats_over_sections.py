@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from conversations.context import standing
 from conversations.context.reasons import Reason
+from conversations.context.rules import standing
+from conversations.context.rules.standing import Tier, cut_tiers
 from conversations.context.sources import Fitted, SourceItem
-from conversations.context.standing import Tier, cut_tiers
 from conversations.models import Assistant
 from memory.sources.rows import spoken
 from tests.memory.profiles import KnownFact, OpenTopic, Profile, Summary, build_tiers

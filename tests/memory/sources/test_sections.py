@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.excerpts import count
 from conversations.context.reasons import Reason
+from conversations.context.render.excerpts import count
+from conversations.context.rules.standing import Tier, cut_tiers
 from conversations.context.sources import SourceItem
-from conversations.context.standing import Tier, cut_tiers
-from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tokens.estimate import estimate_tokens
 from conversations.models import Assistant
 from memory.sources.today import DROPPED
 from tests.memory.profiles import KnownFact, OpenTopic, Profile, Summary, build_tiers
