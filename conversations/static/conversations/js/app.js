@@ -5,23 +5,22 @@ import { api } from "./api.js";
 import { Attachments } from "./attachments.js";
 import { Workbench } from "../../artifacts/js/workbench.js";
 import { Book } from "./book.js";
-import { clear } from "./clearing.js";
 import { Composer } from "./composer.js";
 import { ConnectionBar } from "./connection.js";
-import { confirmed, openMenu } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
 import { givenToReplies } from "./given.js";
-import { forget } from "./forgetting.js";
 import { wireImport } from "./importing.js";
 import { Log } from "./log.js";
-import { ModelPicker, Models, openAgainMenu } from "./models.js";
+import { ModelChoice } from "./model-choice.js";
+import { Models, openAgainMenu } from "./models.js";
 import { Scroll } from "./scroll.js";
 import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
 import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
+import { ThreadMenu } from "./thread-menu.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
 import { Viewer } from "./viewer.js";
@@ -32,15 +31,14 @@ const page = JSON.parse(byId("page").textContent);
 useWords(page.words);
 /** @type {Thread} */
 const NEW = { id: "new", title: "", assistant: null };
-const NEW_MODEL = "model:new";
 const MOST_FILES = 10; // of which is said what replies were given of them
 const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
+const say = (words) => composer.say(words);
+const tell = (error) => say(error.message);
 const store = storeOf(page.user.id);
 const announcer = new Announcer(byId("announcer"));
 const models = new Models(page);
-const picker = new ModelPicker(models, pickModel);
-const NOT_OFFERED = "This model is not offered any more, and nothing was sent. Choose another one, and send again.";
 const files = new Files();
 const attachments = new Attachments(store, files, page.limits);
 const book = new Book(page.user, { onTurn: goToTurn });
@@ -58,7 +56,7 @@ const log = new Log(byId("log"), scroll, {
       openAgainMenu(button, models, { ...reply, assistant: open.thread.assistant }, onChosen),
   },
   onBook: (request) => book.open(request),
-  onForget: (message) => forgetTurn(message),
+  onForget: (message) => menu.forgetTurn(open.thread, message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onFile: (id, options) => viewer.open(id, options),
@@ -71,7 +69,7 @@ const workbench = new Workbench(
     onRetry: (replyId, model) => open.retry(replyId, model),
     nameOfModel: (id) => models.name(id),
     onRun: (frame) => open.runPreset(frame),
-    onError: (words) => composer.say(words),
+    onError: say,
     isRunning: () => Boolean(open.running),
   },
 );
@@ -82,23 +80,40 @@ const composer = new Composer(
   { attachments, announcer },
   { onSend: send, onStop: () => open.stop() },
 );
+const choice = new ModelChoice({ models, store, composer }, page.answers, {
+  reader: () => open,
+  assistant: () => welcome.assistant,
+  onChanged: threadChanged,
+  onPicked: previewWindow,
+});
 const connection = new ConnectionBar(byId("connection"), {
   onReconnect: () => open.socket.reconnect(),
   onLeave: leaveWithDraft,
 });
 const welcome = new Welcome(byId("welcome"), page, {
   onExample: (text) => composer.put(text),
-  onAssistant: (assistant) => showModel({ ...open?.thread, assistant: open?.thread.assistant ?? assistant }),
+  onAssistant: (assistant) => choice.show({ ...open?.thread, assistant: open?.thread.assistant ?? assistant }),
 });
 const list = new ThreadList({
   onOpen: (thread, position, file) => {
     go(thread, position);
     if (file) viewer.open(file.id, file);
   },
-  onMenu: threadMenu,
+  onMenu: (thread, button) => menu.open(thread, button),
   onRenamed: (thread) => thread.id === open.thread.id && showTitle(thread),
-  onError: (words) => composer.say(words),
+  onError: say,
 });
+
+const menu = new ThreadMenu(
+  { list, drawer, announcer },
+  {
+    onChanged: threadChanged,
+    onCleared: clearedHere,
+    onDeleted: ({ id }) => id === open.thread.id && go(NEW),
+    onForgotten: forgotten,
+    onError: say,
+  },
+);
 
 /** @type {OpenThread} */
 let open;
@@ -109,69 +124,13 @@ const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && op
   rootMargin: "600px 0px 0px",
 });
 
-/**
- * Which model answers, and below the message box that the chosen one does not or has a small window, or that none does,
- * or one that is not to be relied upon.
- * @param {Thread} thread
- */
-function showModel({ id, assistant, model, model_note: gone }) {
-  const chosen = id === "new" ? newModel(assistant) : model;
-  picker.show({ assistant, model: chosen });
-  const said = chosen ? models.windowNote({ assistant, model: chosen }) : page.answers[assistant]?.short;
-  const note = gone || said;
-  const answering = models.answering({ assistant, model: chosen });
-  composer.setBlind(answering && !answering.images ? models.nameOf(answering) : "");
-  byId("answers").textContent = note || "";
-  byId("answers").hidden = !note;
-}
-
-/** The model that was chosen for a thread to come, as long as its assistant offers that. */
-function newModel(assistant) {
-  const chosen = store.read(NEW_MODEL, "");
-  return models.of(assistant).some(({ id }) => id === chosen) ? chosen : "";
-}
-
-/** The model that answers in the open thread from now on; empty: the assistant's own. */
-async function pickModel(model) {
-  const reader = open;
-  const { thread } = reader;
-  if (thread.id === "new") {
-    store.write(NEW_MODEL, model);
-    showModel({ ...thread, assistant: welcome.assistant });
-    return;
-  }
-  picker.show({ ...thread, model });
-  const patched = api.patch(`threads/${thread.id}/`, { model });
-  reader.changed = patched.then(
-    () => true,
-    () => false,
-  );
-  try {
-    threadChanged(await patched);
-    if (reader === open) previewWindow();
-  } catch (error) {
-    if (error.code === "model_not_offered") await notOffered();
-    else composer.say(error.message);
-    if (reader === open) showModel(thread);
-  }
-}
-
-/** Staff have changed what is offered since this page was opened. */
-async function notOffered() {
-  await models.reread().catch((error) => composer.say(error.message));
-  composer.say(NOT_OFFERED);
-  showModel({ ...open.thread, assistant: open.thread.assistant ?? welcome.assistant });
-}
-
 /** The gauge and the book of the next message, for the model that is chosen now. */
 async function previewWindow() {
   const reader = open;
   const { newest } = book;
   if (!newest || reader.running) return;
   const message = { content: composer.text.value.trim() || "…", files: attachments.readIds };
-  const snapshot = await api.post(`threads/${reader.thread.id}/context/`, message).catch((error) => {
-    composer.say(error.message);
-  });
+  const snapshot = await api.post(`threads/${reader.thread.id}/context/`, message).catch(tell);
   if (snapshot && reader === open && book.newest === newest && !reader.running) book.preview(snapshot);
 }
 
@@ -203,8 +162,8 @@ function show(thread) {
         attachments.setConnected(state === "open");
       },
       onRefused: (text, ids) => composer.put(text, ids),
-      onNotOffered: notOffered,
-      onError: (words) => composer.say(words),
+      onNotOffered: () => choice.notOffered(),
+      onError: say,
       onEarlier: showEarlier,
       onLoaded: () => loaded(thread),
       onCleared: cleared,
@@ -218,12 +177,11 @@ function go(thread, position) {
   const turn = position ? `#turn-${position}` : "";
   history.pushState(null, "", thread.id === "new" ? "/" : `/threads/${thread.id}/${turn}`);
   drawer.close();
-  if (turn && thread.id === open.thread.id) {
-    openNamedTurn();
-    return;
+  if (turn && thread.id === open.thread.id) openNamedTurn();
+  else {
+    show(thread);
+    if (!turn) composer.focus();
   }
-  show(thread);
-  if (!turn) composer.focus();
 }
 
 /** From a conversation that is gone to a new one, with what was typed there. */
@@ -237,11 +195,8 @@ function leaveWithDraft() {
 
 /** Of any conversation, listed or not. */
 async function goToTurn(id, position) {
-  try {
-    go(list.find(id) ?? (await api.get(`threads/${id}/`)), position);
-  } catch (error) {
-    composer.say(error.message);
-  }
+  const thread = list.find(id) ?? (await api.get(`threads/${id}/`).catch(tell));
+  if (thread) go(thread, position);
 }
 
 /** What is chosen just now counts for it, too. @param {string} text @param {string[]} ids of its files */
@@ -261,13 +216,13 @@ function sendNow(text, ids) {
   welcome.hide();
   byId("empty-thread").hidden = true;
   showTitle({ ...open.thread, assistant: open.thread.assistant ?? assistant });
-  open.send(text, ids, assistant, newModel(assistant));
+  open.send(text, ids, assistant, choice.ofNew(assistant));
 }
 
 function named(thread) {
   thread.assistant ??= welcome.assistant;
-  thread.model ??= newModel(thread.assistant);
-  store.write(NEW_MODEL, "");
+  thread.model ??= choice.ofNew(thread.assistant);
+  choice.forgetNew();
   history.replaceState(null, "", `/threads/${thread.id}/`);
   composer.renamed(thread.id);
   workbench.named(thread.id);
@@ -327,7 +282,7 @@ async function readWindow(request) {
   if (!request) return;
   const reader = open;
   const { newest } = book;
-  const snapshot = await book.read(request).catch((error) => composer.say(error.message));
+  const snapshot = await book.read(request).catch(tell);
   if (!snapshot || reader !== open || book.newest !== newest) return; // another request was made meanwhile
   book.gauge(request, snapshot);
   log.turnOf(request)?.setFacts(snapshot);
@@ -339,7 +294,7 @@ async function readWindow(request) {
 async function readGiven(named, reader) {
   if (!named.length) return;
   const known = named.filter(({ name }) => name).slice(-MOST_FILES);
-  const given = await givenToReplies(known).catch((error) => composer.say(error.message));
+  const given = await givenToReplies(known).catch(tell);
   if (given && reader === open) log.setGiven(given);
 }
 
@@ -353,50 +308,14 @@ function showTitle(thread) {
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New conversation";
   byId("assistant-name").textContent = name;
-  showModel({ ...thread, assistant: assistant ?? welcome.assistant });
+  choice.show({ ...thread, assistant: assistant ?? welcome.assistant });
   byId("thread-menu").hidden = id === "new";
   byId("unremembered").hidden = remembers !== false;
   log.assistantName = name || "Assistant";
   document.title = title ? `${title} · Openbook` : "Openbook";
 }
 
-function threadMenu(thread, button) {
-  openMenu(button, [
-    { label: "Rename", run: () => rename(thread) },
-    {
-      label: "Remember this conversation",
-      hint: "Off: it is given no memories, and leaves none.",
-      checked: thread.remembers !== false,
-      run: () => remember(thread, thread.remembers === false),
-    },
-    {
-      label: "Clear…",
-      hint: "Forgets all its turns, keeps the conversation.",
-      danger: true,
-      run: () => clearThread(thread),
-    },
-    { label: "Delete…", danger: true, run: () => remove(thread) },
-  ]);
-}
-
-function rename(thread) {
-  drawer.open();
-  byId("search").value = "";
-  if (!list.find(thread.id)) list.touch(thread);
-  list.rename(thread.id);
-}
-
-async function remember(thread, remembers) {
-  try {
-    const changed = await api.patch(`threads/${thread.id}/`, { remembers });
-    threadChanged(changed);
-    announcer.say(remembers ? "This conversation is remembered." : "This conversation is not remembered.");
-  } catch (error) {
-    composer.say(error.message);
-  }
-}
-
-/** Its title, whether it is remembered, or who answers. */
+/** Its title, whether it is remembered, or who answers. @param {Thread} thread */
 function threadChanged({ id, title, remembers, assistant, model, model_note }) {
   const changed = { title, remembers, assistant, model, model_note };
   list.change({ id, ...changed });
@@ -405,32 +324,20 @@ function threadChanged({ id, title, remembers, assistant, model, model_note }) {
   showTitle(open.thread);
 }
 
-async function forgetTurn(message) {
-  const { thread } = open;
-  const mine = message.role === "user";
-  const done = await forget({
-    path: `messages/${message.id}/`,
-    title: mine ? "Forget what you said here?" : "Forget this reply?",
-    lead: "Its place in the conversation stays, its words go, and with them what rests on it:",
-  });
-  if (!done) return;
-  for (const id of [message.id, ...done.turns.map((turn) => turn.message)]) log.forget(id);
+/** What rests on a turn that was forgotten goes, too; the title may have told it. */
+function forgotten({ id: thread }, turns, artifacts) {
+  for (const id of turns) log.forget(id);
   book.forget();
-  if (done.artifacts) workbench.load();
-  announcer.say("Forgotten.");
-  look(thread.id); // its title may have told it
+  if (artifacts) workbench.load();
+  look(thread);
 }
 
-async function clearThread(thread) {
-  const done = await clear(thread);
-  if (!done) return;
-  announcer.say("The conversation is cleared.");
-  if (thread.id !== open.thread.id) {
-    look(thread.id);
-    return;
+function clearedHere({ id }) {
+  if (id !== open.thread.id) look(id);
+  else {
+    open.cleared();
+    composer.focus();
   }
-  open.cleared();
-  composer.focus();
 }
 
 /** Here or elsewhere: what was shown of the open thread is gone. */
@@ -444,23 +351,7 @@ function cleared() {
 
 /** Its title may have changed. */
 function look(id) {
-  api.get(`threads/${id}/`).then(threadChanged, (error) => composer.say(error.message));
-}
-
-async function remove(thread) {
-  const title = thread.title || "New conversation";
-  const recorded = "with what was recorded about its requests";
-  const text = `“${title}” and all its turns are deleted, ${recorded}. This can't be undone.`;
-  if (!(await confirmed({ title: "Delete this conversation?", text, yes: "Delete conversation" }))) return;
-  try {
-    await api.delete(`threads/${thread.id}/`);
-  } catch (error) {
-    composer.say(error.message);
-    return;
-  }
-  list.remove(thread.id);
-  announcer.say(`“${title}” is deleted.`);
-  if (thread.id === open.thread.id) go(NEW);
+  api.get(`threads/${id}/`).then(threadChanged, tell);
 }
 
 /** Back and forward. */
@@ -486,7 +377,7 @@ byId("new-thread").addEventListener("click", (event) => {
   go(NEW);
 });
 byId("thread-menu").addEventListener("click", (event) =>
-  threadMenu(list.find(open.thread.id) ?? open.thread, event.currentTarget),
+  menu.open(list.find(open.thread.id) ?? open.thread, event.currentTarget),
 );
 byId("sign-out").addEventListener("submit", () => store.forgetAll());
 wireTheme(byId("me-menu"));
