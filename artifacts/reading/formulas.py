@@ -55,7 +55,7 @@ def _is_name(element: Element) -> bool:
 
 
 def _local(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
+    return element.tag.rpartition(":")[2]
 
 
 def _children(element: Element) -> list[Element]:

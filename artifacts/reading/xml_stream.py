@@ -76,6 +76,7 @@ READ = {
 }
 """What of an alternative is worth reading."""
 ON = {"", "1", "true", "on"}
+VALUES = ("w:val", "val", "w14:val", "m:val")
 
 
 @lru_cache(maxsize=10_000)
@@ -86,14 +87,23 @@ def name(tag: str) -> str:
     return f"{short}:{local}" if short else local
 
 
-def attribute(element: Element, wanted: str) -> str:
-    """By its short name; empty if it has none."""
-    return next((value for key, value in element.items() if name(key) == wanted), "")
+def shortened(element: Element) -> Element:
+    """The same, with short names for all that is within and for its attributes."""
+    for each in element.iter():
+        each.tag = name(each.tag)
+        if each.keys():
+            each.attrib = {name(key): text for key, text in each.items()}
+    return element
+
+
+def attribute(element: Element | None, wanted: str) -> str:
+    """By its short name; empty if it has none, or there is no such element."""
+    return element.get(wanted, "") if element is not None else ""
 
 
 def children_named(element: Element | None, *wanted: str) -> Iterator[Element]:
     """Those right within."""
-    return (inner for inner in (element if element is not None else ()) if name(inner.tag) in wanted)
+    return (inner for inner in inside(element) if inner.tag in wanted)
 
 
 def inside(element: Element | None) -> Iterator[Element]:
@@ -104,14 +114,7 @@ def inside(element: Element | None) -> Iterator[Element]:
 def child(element: Element | None, *path: str) -> Element | None:
     """The first one right within, and within that, by their short names."""
     for wanted in path:
-        if element is None:
-            return None
-        for inner in element:
-            if name(inner.tag) == wanted:
-                element = inner
-                break
-        else:
-            return None
+        element = element.find(wanted) if element is not None else None
     return element
 
 
@@ -125,13 +128,13 @@ def value(element: Element | None) -> str:
     """Of an element of Word or DrawingML that has a ``val``."""
     if element is None:
         return ""
-    return next((text for key, text in element.items() if name(key).rpartition(":")[2] == "val"), "")
+    return next((text for key in VALUES if (text := element.get(key)) is not None), "")
 
 
 def alternative(element: Element) -> Element | None:
     """Of an ``mc:AlternateContent`` the one that is read: the newest that has something to read."""
-    choices = [inner for inner in element if name(inner.tag) in {"mc:Choice", "mc:Fallback"}]
-    with_text = (choice for choice in choices if any(name(inner.tag) in READ for inner in choice.iter()))
+    choices = list(children_named(element, "mc:Choice", "mc:Fallback"))
+    with_text = (choice for choice in choices if any(inner.tag in READ for inner in choice.iter()))
     return next(with_text, choices[0] if choices else None)
 
 
@@ -158,7 +161,7 @@ def children(archive: Archive, member: str, parents: set[str]) -> Iterator[Eleme
             path.pop()
             inside -= name(element.tag) in parents
             if path and name(path[-1].tag) in parents:
-                yield element
+                yield shortened(element)
                 element.clear()
                 path[-1].remove(element)
             elif not inside:
@@ -167,7 +170,7 @@ def children(archive: Archive, member: str, parents: set[str]) -> Iterator[Eleme
 
 def tree(archive: Archive, member: str) -> Element:
     """A small member as a whole. Raises ``FileProblem`` and ``ParseError``."""
-    return fromstring(archive.read(member, at_most=SMALL_BYTES))  # noqa: S314  # see above
+    return shortened(fromstring(archive.read(member, at_most=SMALL_BYTES)))  # noqa: S314  # see above
 
 
 def whole(archive: Archive, member: str) -> Element | None:
@@ -184,9 +187,14 @@ def document_title(archive: Archive, member: str) -> str:
     return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
 
 
-def found(element: Element, wanted: str) -> Iterator[Element]:
+def found(element: Element | None, wanted: str) -> Iterator[Element]:
     """All elements of that short name within, in their order."""
-    return (inner for inner in element.iter() if name(inner.tag) == wanted)
+    return element.iter(wanted) if element is not None else iter(())
+
+
+def first(element: Element | None, wanted: str) -> Element | None:
+    """The first of them, if there is any."""
+    return next(found(element, wanted), None)
 
 
 def relations(archive: Archive, member: str) -> dict[str, tuple[str, str]]:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from artifacts.reading.archives import Archive
 from artifacts.reading.blocks import Block, LeftOut, Text, Why, table
-from artifacts.reading.xml_stream import attribute, children_named, found, name, whole
+from artifacts.reading.xml_stream import attribute, children_named, found, whole
 
 MOST_POINTS = 2_000
 """Of a series; a chart of more is a drawing of data that stand elsewhere."""
@@ -22,7 +22,7 @@ GRAPHICS = {"c:chart", "cx:chart", "dgm:relIds"}
 
 def graphic(archive: Archive, element: Element, related: dict[str, tuple[str, str]], described: str) -> Iterator[Block]:
     """What a ``c:chart``, ``cx:chart`` or ``dgm:relIds`` refers to. ``described``: what the file says of it instead."""
-    is_diagram = name(element.tag) == "dgm:relIds"
+    is_diagram = element.tag == "dgm:relIds"
     what = "diagram" if is_diagram else "chart"
     _, place = related.get(attribute(element, "r:dm" if is_diagram else "r:id"), ("", ""))
     root = whole(archive, place)
@@ -36,7 +36,7 @@ def graphic(archive: Archive, element: Element, related: dict[str, tuple[str, st
 
 def chart(root: Element) -> Iterator[Block]:
     """Its title, and a table of its categories and series as they were last drawn; nothing where it has none of them."""
-    outer = next((at for at in root.iter() if name(at.tag) in {"c:chart", "cx:chart"}), root)
+    outer = next((at for at in root.iter() if at.tag in {"c:chart", "cx:chart"}), root)
     titles = [text for at in children_named(outer, "c:title", "cx:title") if (text := _texts(at))]
     axes = [text for axis in found(root, "c:plotArea") for at in found(axis, "c:title") if (text := _texts(at))]
     series = [_series(at) for at in islice(found(root, "c:ser"), MOST_SERIES)]
@@ -135,7 +135,7 @@ def _shown(value: str, code: str) -> str:
 
 def _dimensions(root: Element) -> Iterator[Text]:
     """Of waterfalls, treemaps and such, the words and numbers of each."""
-    for dimension in (at for at in root.iter() if name(at.tag) in {"cx:strDim", "cx:numDim"}):
+    for dimension in (at for at in root.iter() if at.tag in {"cx:strDim", "cx:numDim"}):
         values = [" ".join((point.text or "").split()) for point in islice(found(dimension, "cx:pt"), MOST_POINTS)]
         if any(values):
             yield Text(f"- {', '.join(values)}", is_item=True)

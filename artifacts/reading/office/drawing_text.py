@@ -9,7 +9,7 @@ from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.numerals import numeral
 from artifacts.reading.office.runs import SMALLEST_POINTS, Look, Piece, Run, is_invisible, marked, seen
 from artifacts.reading.office.symbols import OF_SYMBOLS, readable
-from artifacts.reading.xml_stream import alternative, attribute, child, name, value
+from artifacts.reading.xml_stream import alternative, attribute, child, value
 
 NUMBERS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 FRAMES = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
@@ -25,9 +25,9 @@ class Palette:
     def colour(self, fill: Element | None) -> str:
         """Of an ``a:solidFill``; ``UNKNOWN`` where it is worked out from another colour."""
         for inner in fill if fill is not None else ():
-            if any(name(change.tag) != "a:alpha" for change in inner):
+            if any(change.tag != "a:alpha" for change in inner):
                 return UNKNOWN
-            match name(inner.tag):
+            match inner.tag:
                 case "a:srgbClr":
                     return value(inner)
                 case "a:sysClr":
@@ -41,7 +41,7 @@ class Palette:
     def background(self, properties: Element | None) -> str | None:
         """What a shape, a cell or a slide is filled with; ``None`` where one sees through."""
         for inner in properties if properties is not None else ():
-            match name(inner.tag):
+            match inner.tag:
                 case "a:solidFill":
                     return self.colour(inner)
                 case "a:gradFill" | "a:blipFill" | "a:pattFill" | "a:grpFill":
@@ -55,10 +55,10 @@ def paragraphs(body: Element | None, palette: Palette, background: str) -> Itera
     """Of a ``p:txBody``, an ``a:txBody`` or a ``p188:txBody``: a text for each paragraph, and what is left out of it."""
     numbers = _Numbers()
     for paragraph in body if body is not None else ():
-        if name(paragraph.tag) != "a:p":
+        if paragraph.tag != "a:p":
             continue
         properties = child(paragraph, "a:pPr")
-        level = attribute(properties, "lvl") if properties is not None else ""
+        level = attribute(properties, "lvl")
         depth = int(level) if level in set("12345678") else 0
         runs, beside = seen(_pieces(paragraph, palette, background))
         text = marked(runs).strip()
@@ -95,10 +95,10 @@ class _Numbers:
 
 def _pieces(element: Element, palette: Palette, background: str) -> Iterator[Piece]:
     for inner in element:
-        match name(inner.tag):
+        match inner.tag:
             case "a:r" | "a:fld":
                 properties = child(inner, "a:rPr")
-                text = "".join(at.text or "" for at in inner if name(at.tag) == "a:t").replace("\xad", "")
+                text = "".join(at.text or "" for at in inner if at.tag == "a:t").replace("\xad", "")
                 yield Run(_readable(text, properties), look(properties, palette, background))
             case "a:br":
                 yield Run("\n")
@@ -116,7 +116,7 @@ def _pieces(element: Element, palette: Palette, background: str) -> Iterator[Pie
 def _readable(text: str, properties: Element | None) -> str:
     """What is of the private area is of the font for symbols, if one is named."""
     latin, symbols = child(properties, "a:latin"), child(properties, "a:sym")
-    letters = attribute(latin, "typeface") if latin is not None else ""
+    letters = attribute(latin, "typeface")
     return readable(
         text, (attribute(symbols, "typeface") if symbols is not None and _has_private(text) else "") or letters
     )
@@ -151,7 +151,7 @@ def _is_hidden(properties: Element, palette: Palette, background: str) -> bool:
     fill = child(properties, "a:solidFill")
     if fill is None:
         return child(properties, "a:noFill") is not None and child(properties, "a:ln", "a:solidFill") is None
-    if any(_share(value(at)) <= LEAST_OPAQUE for at in fill.iter() if name(at.tag) == "a:alpha"):
+    if any(_share(value(at)) <= LEAST_OPAQUE for at in fill.iter() if at.tag == "a:alpha"):
         return True
     highlight = child(properties, "a:highlight")
     return is_invisible(palette.colour(fill), palette.colour(highlight) if highlight is not None else background)

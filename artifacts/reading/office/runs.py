@@ -73,7 +73,7 @@ def seen(pieces: Iterable[Piece]) -> tuple[list[Run], list[Block]]:
 def marked(runs: Sequence[Run]) -> str:
     """Their text, with a mark for what is raised, lowered, struck or deleted. All of it raised is raised against nothing."""
     scripts = {run.look.script for run in runs if run.text.strip() and not run.look.is_apart}
-    if len(scripts) == 1:
+    if len(scripts) == 1 and scripts != {0}:
         runs = [replace(run, look=replace(run.look, script=0)) for run in runs]
     return _deletions(runs).replace("  (", " (").replace(")  ", ") ").replace("  [", " [")
 

@@ -11,7 +11,7 @@ from artifacts.reading.formulas import formula
 from artifacts.reading.office.charts import CATEGORY
 from artifacts.reading.office.grids import MOST_COLUMNS, Cell, Row, columns, grid
 from artifacts.reading.office.runs import Piece, Run
-from artifacts.reading.xml_stream import attribute, child, children_named, found, name, whole
+from artifacts.reading.xml_stream import attribute, child, children_named, first, found, whole
 
 MOST_ROWS = 2_000
 """Of a chart; what has more is a drawing of data that stand elsewhere."""
@@ -20,7 +20,7 @@ BOXES = {"form:checkbox", "form:radio"}
 
 def embedded(archive: Archive, element: Element, described: str) -> Iterator[Piece]:
     """Of a ``draw:object``: a formula, the values of a chart, or that there is something else."""
-    inline = next(found(element, "math:math"), None)
+    inline = first(element, "math:math")
     if inline is not None:
         yield Run(formula(inline))
         return
@@ -30,8 +30,8 @@ def embedded(archive: Archive, element: Element, described: str) -> Iterator[Pie
         yield Run(f" (embedded object, not read{f': {described}' if described else ''}) ")
         yield LeftOut(Why.NOT_READ, "embedded object")
         return
-    math = root if name(root.tag) == "math:math" else next(found(root, "math:math"), None)
-    chart = next(found(root, "chart:chart"), None)
+    math = root if root.tag == "math:math" else first(root, "math:math")
+    chart = first(root, "chart:chart")
     if math is not None:
         yield Run(formula(math))
     elif chart is not None:
@@ -92,7 +92,7 @@ def field_mark(element: Element) -> str:
 
 
 def _control(element: Element) -> Iterator[Piece]:
-    kind, label = name(element.tag), attribute(element, "form:label")
+    kind, label = element.tag, attribute(element, "form:label")
     value = attribute(element, "form:current-value") or attribute(element, "form:value")
     if kind in BOXES:
         state = attribute(element, "form:current-state") or attribute(element, "form:state")

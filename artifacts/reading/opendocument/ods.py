@@ -1,7 +1,7 @@
 """Sheets of OpenDocument (.ods, .ots): what cells show, a row at a time, and what lies on the sheets."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from artifacts.reading.archives import Archive, readable
@@ -12,7 +12,7 @@ from artifacts.reading.opendocument.styles import Styles
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.sheets.sheet_table import SheetRow, letters, sheet_table
 from artifacts.reading.sheets.xlsx import BROKEN, EMPTY, hidden_rows
-from artifacts.reading.xml_stream import attribute, child, children, found, name, whole
+from artifacts.reading.xml_stream import attribute, child, children, first, found, name, shortened, whole
 
 MOST_COLUMNS = 16_384
 MOST_ROWS_REPEATED = 1_000
@@ -40,13 +40,13 @@ def sheets(archive: Archive) -> Iterator[Block]:
             if event == "end":
                 path.pop()
                 if element.tag.endswith("}style"):
-                    styles.add(element)
+                    styles.add(shortened(element))
                     hidden |= _hidden_tables(element)
                 continue
             path.append(name(element.tag))
             if path[-2:] == ["office:spreadsheet", "table:table"]:
                 number += 1
-                sheet = _Sheet(archive, styles, element)
+                sheet = _Sheet(archive, styles, shortened(element))
                 yield from sheet.blocks(events, number, hidden)
                 path.pop()
                 element.clear()
@@ -78,7 +78,7 @@ def _named_styles(archive: Archive) -> Styles:
     if "styles.xml" in archive.names:
         try:
             for element in children(archive, "styles.xml", {"office:styles"}):
-                if element.tag.endswith("}style"):
+                if element.tag.endswith(":style"):
                     styles.add(element)
         except (ParseError, FileProblem):
             return styles
@@ -143,14 +143,12 @@ class _Sheet:
                 continue
             match tag:
                 case "table:table-row":
-                    repeated = _times(element, "table:number-rows-repeated")
-                    yield from self._row(element, number, repeated)
-                    number += repeated
+                    number += yield from self._row(shortened(element), number)
                     path[-1].clear()
                 case "table:table-column":
-                    self._columns(element)
+                    self._columns(shortened(element))
                 case "table:shapes":
-                    for shape in element:
+                    for shape in shortened(element):
                         self._shapes += self._shape(shape)
                     element.clear()
 
@@ -160,17 +158,19 @@ class _Sheet:
             self._hidden_columns |= set(range(self._column, min(self._column + repeated, MOST_COLUMNS)))
         self._column += repeated
 
-    def _row(self, element: Element, number: int, repeated: int) -> Iterator[SheetRow]:
+    def _row(self, element: Element, number: int) -> Generator[SheetRow, None, int]:
+        """Returns how often it is repeated."""
+        repeated = _times(element, "table:number-rows-repeated")
         cells: dict[int, str] = {}
         column = 0
         for cell in element:
             times = min(_times(cell, "table:number-columns-repeated"), MOST_COLUMNS - column)
-            text = self._cell(cell, name(cell.tag) == "table:covered-table-cell")
+            text = self._cell(cell, cell.tag == "table:covered-table-cell")
             if text:
                 cells.update(dict.fromkeys(range(column, column + times), text))
             column += times
         if not cells:
-            return
+            return repeated
         is_hidden = attribute(element, "table:visibility") in FOLDED
         self._hidden_rows += repeated if is_hidden else 0
         for at in range(min(repeated, MOST_ROWS_REPEATED)):
@@ -178,6 +178,7 @@ class _Sheet:
         if repeated > MOST_ROWS_REPEATED:
             last = number + repeated - 1
             yield SheetRow(number + MOST_ROWS_REPEATED, {min(cells): f"(the same up to row {last})"}, is_hidden)
+        return repeated
 
     def _cell(self, cell: Element, is_covered: bool) -> str:
         if not len(cell) and not attribute(cell, "office:value-type") and not attribute(cell, "table:formula"):
@@ -187,7 +188,7 @@ class _Sheet:
         comments: list[str] = []
         hidden = self._texts.hidden
         for inner in cell:
-            match name(inner.tag):
+            match inner.tag:
                 case "text:p":
                     paragraphs.append(self._texts.text(inner, base))
                 case "office:annotation":
@@ -206,26 +207,26 @@ class _Sheet:
 
     def _shape(self, element: Element) -> Iterator[Block]:
         """A text box, a chart, a picture."""
-        drawn = next(found(element, "draw:object"), None)
+        drawn = first(element, "draw:object")
         about = next((each.text for key in ("svg:desc", "svg:title") for each in found(element, key) if each.text), "")
         texts = [self._texts.text(line, NOTHING) for line in found(element, "text:p")]
         if drawn is not None:
             yield from self._object(drawn, about)
         elif any(texts):
             yield Text("\n".join(filter(None, texts)))
-        elif next(found(element, "draw:image"), None) is not None:
+        elif first(element, "draw:image") is not None:
             yield Text(f"(picture: {' '.join(about.split())})" if about else "(picture)")
 
     def _object(self, drawn: Element, about: str) -> Iterator[Block]:
-        href = next((value for key, value in drawn.items() if key.endswith("}href")), "")
+        href = next((value for key, value in drawn.items() if key.endswith(":href")), "")
         member = f"{href.removeprefix('./')}/content.xml"
         root = whole(self._archive, member) if member in self._archive.names else None
         elements = list(root.iter()) if root is not None else []
-        is_chart = any(name(each.tag) == "office:chart" for each in elements)
+        is_chart = any(each.tag == "office:chart" for each in elements)
         titles = [
             " ".join("".join(line.itertext()).split())
             for each in elements
-            if each.tag.rpartition("}")[2] in {"title", "subtitle"}
+            if each.tag.rpartition(":")[2] in {"title", "subtitle"}
             for line in found(each, "text:p")
         ]
         what = "chart" if is_chart else "embedded object"

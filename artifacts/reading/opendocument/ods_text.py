@@ -8,7 +8,7 @@ from artifacts.reading.marks import cell_note
 from artifacts.reading.office.letters import Letters
 from artifacts.reading.office.runs import Run, marked
 from artifacts.reading.opendocument.styles import Styles
-from artifacts.reading.xml_stream import attribute, found, name
+from artifacts.reading.xml_stream import attribute, found
 
 SIGNS = {"text:tab": "\t", "text:line-break": "\n"}
 MOST_SPACES = 80
@@ -40,7 +40,7 @@ class ShownTexts:
         look = base.look()
         yield Run(element.text or "", look)
         for inner in element:
-            tag = name(inner.tag)
+            tag = inner.tag
             if tag in SIGNS:
                 yield Run(SIGNS[tag], look)
             elif tag == "text:s":
@@ -55,6 +55,6 @@ class ShownTexts:
 
 def comment(element: Element) -> str:
     """What somebody noted, such as ``[Eva: Ask the mayor.]``."""
-    author = next((inner.text or "" for inner in element if name(inner.tag) == "dc:creator"), "")
+    author = next((inner.text or "" for inner in element if inner.tag == "dc:creator"), "")
     text = " ".join(word for line in found(element, "text:p") for word in "".join(line.itertext()).split())
     return cell_note(text, author)

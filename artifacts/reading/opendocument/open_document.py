@@ -23,7 +23,6 @@ from artifacts.reading.xml_stream import (
     document_title,
     found,
     inside,
-    name,
     whole,
 )
 
@@ -73,7 +72,7 @@ def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     story = Story(shared)
     yield from pages.damaged()
     for element in children(archive, "content.xml", {*STYLES, "office:text"}):
-        if name(element.tag).startswith(("style:", "text:list-style", "number:")):
+        if element.tag.startswith(("style:", "text:list-style", "number:")):
             styles.add(element)
         else:
             yield from story.blocks(element)
@@ -138,7 +137,7 @@ class _Pages:
         used = [USUAL_PAGE, *sorted(named)]
         for page in used:
             master = self.masters.get(page)
-            following = attribute(master, "style:next-style-name") if master is not None else ""
+            following = attribute(master, "style:next-style-name")
             used += [following] if following and following not in used else []
         story = Story(Document(shared.archive, self.own))
         given: set[str] = set()
@@ -160,7 +159,7 @@ def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
     deck = _Deck(archive, pages, pictures)
     number = 0
     for element in children(archive, "content.xml", {*STYLES, "office:presentation", "office:drawing"}):
-        match name(element.tag):
+        match element.tag:
             case "draw:page":
                 number += 1
                 yield from deck.slide(number, element)
@@ -249,14 +248,14 @@ class _Deck:
         footers = [attribute(page, f"presentation:use-{kind}-name") for kind in ("header", "footer")]
         fixed = [shape for shape in master if not attribute(shape, "presentation:class")] if master is not None else []
         story = Story(Document(self.archive, self.pages.own))
-        texts = [plain(bounded(story.blocks(at, UNKNOWN), "shape")) for at in fixed if name(at.tag).startswith("draw:")]
+        texts = [plain(bounded(story.blocks(at, UNKNOWN), "shape")) for at in fixed if at.tag.startswith("draw:")]
         for text in [*(self.declared.get(footer, "") for footer in footers), *texts]:
             if text and text not in self.given and not text.startswith("(picture"):
                 self.given.add(text)
                 yield Text(f"(On each slide: {text})")
 
     def _notes(self, story: Story, shapes: Iterable[Element]) -> Iterator[Block]:
-        for notes in (shape for shape in shapes if name(shape.tag) == "presentation:notes"):
+        for notes in (shape for shape in shapes if shape.tag == "presentation:notes"):
             frames = [
                 frame for frame in found(notes, "draw:frame") if attribute(frame, "presentation:class") not in NOT_READ
             ]
@@ -271,9 +270,9 @@ def _flattened(shapes: Iterable[Element]) -> Iterator[Element]:
     waiting = [*shapes][::-1]
     while waiting:
         shape = waiting.pop()
-        if name(shape.tag) in {"draw:g", "draw:a"} and attribute(shape, "draw:layer") == "":
+        if shape.tag in {"draw:g", "draw:a"} and attribute(shape, "draw:layer") == "":
             waiting += [*shape][::-1]
-        elif name(shape.tag) not in {"presentation:notes", "svg:title", "svg:desc"}:
+        elif shape.tag not in {"presentation:notes", "svg:title", "svg:desc"}:
             yield shape
 
 
@@ -287,7 +286,7 @@ def _box(shape: Element) -> Box | None:
 
 def _length(element: Element | None, wanted: str) -> float | None:
     """In centimetres."""
-    text = attribute(element, wanted) if element is not None else ""
+    text = attribute(element, wanted)
     try:
         return float(text[:-2]) * UNITS[text[-2:]]
     except (ValueError, KeyError):

@@ -13,7 +13,7 @@ from artifacts.reading.office.runs import Look, Piece, Run, apart, bounded, flat
 from artifacts.reading.office.symbols import readable
 from artifacts.reading.opendocument.objects import controls, embedded, field_mark
 from artifacts.reading.opendocument.styles import BULLET, Counter, ListLevel, Styles
-from artifacts.reading.xml_stream import attribute, child, found, name
+from artifacts.reading.xml_stream import attribute, child, found
 
 SKIPPED = {
     *(
@@ -88,14 +88,14 @@ class Story:
 
     def blocks(self, element: Element, background: str | None = None) -> Iterator[Block]:
         """Of a paragraph, a heading, a list, a table, or what holds such. ``background``: what is behind it."""
-        what = "table" if name(element.tag) == "table:table" else "paragraph"
+        what = "table" if element.tag == "table:table" else "paragraph"
         yield from bounded(self._blocks(element, Letters(background=background), None), what)
 
     def _blocks(self, element: Element, around: Letters, within: _List | None) -> Iterator[Block]:
         if self._is_hidden(element):
-            yield LeftOut(Why.HIDDEN, "hidden section" if name(element.tag) == "text:section" else "hidden shape")
+            yield LeftOut(Why.HIDDEN, "hidden section" if element.tag == "text:section" else "hidden shape")
             return
-        match name(element.tag):
+        match element.tag:
             case "text:p" | "text:h":
                 yield from self._paragraph(element, around, within)
             case "text:list":
@@ -107,7 +107,7 @@ class Story:
             case "office:forms":
                 self._document.controls |= controls(element)
             case "office:annotation" | "draw:frame" | "draw:control":
-                runs, beside = seen(self._inline[name(element.tag)](element, around))
+                runs, beside = seen(self._inline[element.tag](element, around))
                 yield from [Text(text)] if (text := marked(runs).strip()) else []
                 yield from beside
             case tag if tag not in SKIPPED:
@@ -124,7 +124,7 @@ class Story:
         words = marked([run for run in runs if not run.look.is_apart]).strip()
         self._document.letters += len(words)
         label = within.label if within else ""
-        if words and name(element.tag) == "text:h" and is_heading(words):
+        if words and element.tag == "text:h" and is_heading(words):
             level = attribute(element, "text:outline-level")
             depth = int(level) if level in set("123456789") else 1
             number = "" if label.startswith(BULLET) else label
@@ -162,10 +162,10 @@ class Story:
             counter = (self._lists.get(before) if before else None) or Counter()
             self._lists[attribute(element, "xml:id")] = self._lists[f"style {style_name}"] = counter
         for item in element:
-            is_item = name(item.tag) == "text:list-item"
+            is_item = item.tag == "text:list-item"
             start, label = attribute(item, "text:start-value"), ""
-            for inner in item if is_item or name(item.tag) == "text:list-header" else ():
-                tag = name(inner.tag)
+            for inner in item if is_item or item.tag == "text:list-header" else ():
+                tag = inner.tag
                 if is_item and tag in {"text:p", "text:h"}:
                     label, is_item = counter.label(levels, depth, start), False
                 elif tag != "text:number":
@@ -180,7 +180,7 @@ class Story:
 
     def _rows(self, element: Element, around: Letters, left_out: list[Block], *, is_header: bool) -> Iterator[Row]:
         for inner in element:
-            tag = name(inner.tag)
+            tag = inner.tag
             if tag == "table:table-row":
                 row = Row([*self._cells(inner, around, left_out)], is_header)
                 yield from [row] * columns(attribute(inner, "table:number-rows-repeated"))
@@ -191,7 +191,7 @@ class Story:
         """Covered cells are there as well: those beside a wide one belong to it, those below another one stay empty."""
         taken = count = 0
         for cell in row:
-            if name(cell.tag) not in {"table:table-cell", "table:covered-table-cell"}:
+            if cell.tag not in {"table:table-cell", "table:covered-table-cell"}:
                 continue
             style = self._document.styles.style("table-cell", attribute(cell, "table:style-name"))
             times = columns(attribute(cell, "table:number-columns-repeated"))
@@ -203,7 +203,7 @@ class Story:
             runs, beside = seen(flat(blocks))
             text = " ".join("".join(run.text for run in runs).split())
             left_out += beside
-            if name(cell.tag) == "table:covered-table-cell":
+            if cell.tag == "table:covered-table-cell":
                 if text:
                     left_out.append(LeftOut(Why.HIDDEN, "text of a covered cell"))
                 within = min(taken, times)
@@ -216,7 +216,7 @@ class Story:
     def _pieces(self, element: Element, base: Letters) -> Iterator[Piece]:
         yield self._run(element.text or "", base)
         for inner in element:
-            tag = name(inner.tag)
+            tag = inner.tag
             if attribute(inner, "text:display") == "none":
                 yield LeftOut(Why.HIDDEN, "hidden text")
             elif tag in self._inline:
@@ -249,23 +249,18 @@ class Story:
         yield from (block for block in blocks if isinstance(block, LeftOut))
 
     def _comment(self, element: Element, base: Letters) -> Iterator[Piece]:
-        author = next(("".join(at.itertext()) for at in element if name(at.tag) == "dc:creator"), "")
-        texts = [
-            block for at in element if name(at.tag).startswith("text:") for block in self._blocks(at, Letters(), None)
-        ]
+        author = next(("".join(at.itertext()) for at in element if at.tag == "dc:creator"), "")
+        texts = [block for at in element if at.tag.startswith("text:") for block in self._blocks(at, Letters(), None)]
         if text := " ".join(plain(texts).split()):
             yield apart(f" {marks.comment(text, ' '.join(author.split()))}")
 
     def _deletion(self, region: Element) -> Iterator[tuple[str, tuple[str, str]]]:
         for deletion in region:
-            if name(deletion.tag) != "text:deletion":
+            if deletion.tag != "text:deletion":
                 continue
             author = next((at.text or "" for at in found(deletion, "dc:creator")), "")
             blocks = [
-                block
-                for at in deletion
-                if name(at.tag).startswith("text:")
-                for block in self._blocks(at, Letters(), None)
+                block for at in deletion if at.tag.startswith("text:") for block in self._blocks(at, Letters(), None)
             ]
             for kind in ("text:id", "xml:id"):
                 yield attribute(region, kind), (author, plain(blocks))
@@ -294,14 +289,12 @@ class Story:
         if self._is_hidden(element):
             yield LeftOut(Why.HIDDEN, "hidden shape")
             return
-        described = " ".join(
-            " ".join(at.text or "" for at in element if name(at.tag) in {"svg:title", "svg:desc"}).split()
-        )
-        forms = {name(inner.tag): inner for inner in reversed(element)}
+        described = " ".join(" ".join(at.text or "" for at in element if at.tag in {"svg:title", "svg:desc"}).split())
+        forms = {inner.tag: inner for inner in reversed(element)}
         if (thing := forms.get("draw:object")) is not None:
             yield from embedded(self._document.archive, thing, described)
         elif (ole := forms.get("draw:object-ole", forms.get("draw:plugin", forms.get("draw:applet")))) is not None:
-            what = "film" if name(ole.tag) == "draw:plugin" else "embedded object"
+            what = "film" if ole.tag == "draw:plugin" else "embedded object"
             yield Run(f" ({what}, not read{f': {described}' if described else ''}) ")
             yield LeftOut(Why.NOT_READ, what)
         elif (image := forms.get("draw:image")) is not None and not {"draw:text-box", "table:table"} & {*forms}:
@@ -320,10 +313,10 @@ class Story:
 
     def _is_hidden(self, element: Element) -> bool:
         """A section, or a shape by itself or by its layer."""
-        if name(element.tag) == "text:section":
+        if element.tag == "text:section":
             shown = attribute(element, "text:display")
             return shown == "none" or (shown == "condition" and attribute(element, "text:is-hidden") == "true")
-        if not name(element.tag).startswith("draw:"):
+        if not element.tag.startswith("draw:"):
             return False
-        display = next((value for key, value in element.items() if key.endswith("}display")), "")
+        display = next((value for key, value in element.items() if key.endswith(":display")), "")
         return display in {"none", "printer"} or attribute(element, "draw:layer") in self._document.hidden_layers

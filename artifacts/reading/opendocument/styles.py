@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters
 from artifacts.reading.office.numerals import numeral
 from artifacts.reading.office.symbols import OF_SYMBOLS, readable
-from artifacts.reading.xml_stream import attribute, child, children_named, name
+from artifacts.reading.xml_stream import attribute, child, children_named
 
 BULLET = "-"
 TICKS = set("☐☑☒✓✔✗✘")
@@ -99,7 +99,7 @@ class Styles:
 
     def add(self, element: Element) -> None:
         """A child of ``office:styles`` or ``office:automatic-styles``, all of which come before the text."""
-        match name(element.tag):
+        match element.tag:
             case "style:style" | "style:default-style":
                 key = attribute(element, "style:family"), attribute(element, "style:name")
                 self._own[key] = attribute(element, "style:parent-style-name"), _style(element)
@@ -179,12 +179,12 @@ def _style(element: Element) -> Style:
 def _levels(element: Element) -> Iterator[tuple[int, ListLevel]]:
     for at in element:
         depth = _whole(attribute(at, "text:level"), 0)
-        if name(at.tag) == "text:list-level-style-bullet":
+        if at.tag == "text:list-level-style-bullet":
             properties = child(at, "style:text-properties")
             sign = readable(attribute(at, "text:bullet-char"), letters(properties).font or "").strip()
             yield depth, ListLevel(bullet=f"{BULLET} {sign}" if sign in TICKS else BULLET)
-        elif name(at.tag) in {"text:list-level-style-number", "text:outline-level-style"}:
-            pattern = next((text for key, text in at.items() if key.endswith("}num-list-format")), "")
+        elif at.tag in {"text:list-level-style-number", "text:outline-level-style"}:
+            pattern = next((text for key, text in at.items() if key.endswith(":num-list-format")), "")
             format = attribute(at, "style:num-format")
             yield (
                 depth,

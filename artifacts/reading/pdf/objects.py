@@ -15,6 +15,8 @@ THIN = 2.0
 """Points: what is thinner is a line, and hides nothing."""
 MOST_SEGMENTS = 64
 FAR = 1e6
+LAYER = [ord("O"), ord("C"), 0]
+"""How a mark of what belongs to a layer begins."""
 INVISIBLE = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 FILLED = frozenset({pdfium.FPDF_TEXTRENDERMODE_FILL, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE})
 
@@ -53,7 +55,7 @@ _FLOAT_PLACES = tuple(map(ctypes.addressof, _FLOATS))
 _UNSIGNED = tuple(ctypes.c_uint() for _ in range(4))
 _UNSIGNED_PLACES = tuple(map(ctypes.addressof, _UNSIGNED))
 _NAME = (ctypes.c_ushort * 4)()
-_NAME_SIZE = ctypes.c_ulong()
+_NAME_SIZE, _NAME_BYTES = ctypes.c_ulong(), ctypes.sizeof(_NAME)
 _NAME_PLACE, _NAME_SIZE_PLACE = ctypes.addressof(_NAME), ctypes.addressof(_NAME_SIZE)
 _MATRIX = pdfium.FS_MATRIX()
 _MATRIX_PLACE = ctypes.addressof(_MATRIX)
@@ -313,14 +315,12 @@ def _fill_colour(handle: int) -> Colour | None:
 
 
 def _is_layered(handle: int) -> bool:
-    count = _count_marks(handle)
-    return count > 0 and any(_is_layer(_get_mark(handle, index)) for index in range(count))
-
-
-def _is_layer(mark: int) -> bool:
-    _NAME[0] = 0
-    _get_mark_name(mark, _NAME_PLACE, ctypes.sizeof(_NAME), _NAME_SIZE_PLACE)
-    return _NAME[0] == ord("O") and _NAME[1] == ord("C") and _NAME[2] == 0
+    for index in range(_count_marks(handle)):
+        _NAME[0] = 0
+        _get_mark_name(_get_mark(handle, index), _NAME_PLACE, _NAME_BYTES, _NAME_SIZE_PLACE)
+        if _NAME[:3] == LAYER:
+            return True
+    return False
 
 
 def _clip(handle: int) -> Box | None:

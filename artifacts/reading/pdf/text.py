@@ -41,9 +41,10 @@ JUDGED_LETTERS, JUDGED_AT_MOST = 12, 5_000
 
 _text_object = quick("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 _char_box = quick("FPDFText_GetCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
+_char_origin = quick("FPDFText_GetCharOrigin", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2)
 _DOUBLES = tuple(ctypes.c_double() for _ in range(4))
 _DOUBLE_PLACES = tuple(map(ctypes.addressof, _DOUBLES))
-"""Left, right, bottom, top."""
+"""Left, right, bottom and top of a letter, or across and up of where it begins."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class _Letters:
 
     def _script_glyphs(self) -> dict[int, str]:
         """By the index of a digit, ``^`` or ``_``: many fonts have signs of their own for raised and lowered digits."""
-        text = "".join(map(chr, self._units))
+        text = self._text if len(self._text) == self._count else "".join(map(chr, self._units))
         marks = ((digit.start(), self._script_mark(digit.start())) for digit in BEHIND.finditer(text))
         return {index: mark for index, mark in marks if mark}
 
@@ -193,11 +194,10 @@ class _Letters:
         return bool(pdfium.FPDFText_HasUnicodeMapError(self._page, index) == 1)
 
     def _is_inside(self, index: int) -> bool:
-        x, y = ctypes.c_double(), ctypes.c_double()
-        if not pdfium.FPDFText_GetCharOrigin(self._page, index, x, y):
+        if not _char_origin(self._address, index, *_DOUBLE_PLACES[:2]):
             return True
-        box = self._box
-        return box.left <= x.value < box.right and box.bottom <= y.value + 1 and y.value < box.top
+        box, x, y = self._box, _DOUBLES[0].value, _DOUBLES[1].value
+        return box.left <= x < box.right and box.bottom <= y + 1 and y < box.top
 
 
 def _is_cut(text: TextObject, page: Box) -> bool:

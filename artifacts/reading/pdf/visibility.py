@@ -7,6 +7,7 @@ and without it, and what makes no difference is not seen.
 
 import ctypes
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -230,15 +231,18 @@ class _Place:
 
 def _doubled(page: Any, texts: Sequence[TextObject]) -> list[TextObject]:
     """The same text in nearly the same place once more."""
-    by_size: dict[tuple[float, float, int], list[TextObject]] = {}
+    sizes = [(round(text.box.width, 1), round(text.box.height, 1)) for text in texts]
+    counts = Counter(sizes)
+    by_size: dict[tuple[tuple[float, float], int], list[TextObject]] = {}
     pairs: list[tuple[TextObject, TextObject]] = []
-    for text in texts:
-        box = text.box
-        width, height, row = round(box.width, 1), round(box.height, 1), round(box.bottom / ROW)
-        near = (other for at in (row, row - 1, row + 1) for other in by_size.get((width, height, at), ()))
+    for text, size in zip(texts, sizes, strict=True):
+        if counts[size] == 1:
+            continue
+        row = round(text.box.bottom / ROW)
+        near = (other for at in (row, row - 1, row + 1) for other in by_size.get((size, at), ()))
         if other := next((other for other in near if _is_same_place(text, other)), None):
             pairs.append((text, other))
-        elif len(same := by_size.setdefault((width, height, row), [])) < MOST_ALIKE:
+        elif len(same := by_size.setdefault((size, row), [])) < MOST_ALIKE:
             same.append(text)
     pairs = pairs[:MOST_DOUBLED]
     if not pairs:

@@ -13,7 +13,7 @@ from artifacts.reading.sheets.sheet_table import letters, sheet_table
 from artifacts.reading.sheets.xlsx_drawings import Relations, drawing, read_comments, safe_relations
 from artifacts.reading.sheets.xlsx_sheet import Rows, Sheet, Workbook, read_strings
 from artifacts.reading.sheets.xlsx_styles import CellStyle, read_styles
-from artifacts.reading.xml_stream import attribute, main_member, name, relations, tree
+from artifacts.reading.xml_stream import attribute, main_member, relations, tree
 
 EMPTY = Text("(This sheet is empty.)")
 BROKEN = Text("(The rest of this sheet is damaged and could not be read.)")
@@ -54,14 +54,14 @@ def sheets(archive: Archive) -> Iterator[Block]:
 
 def _entries(root: Element, links: Relations) -> Iterator[SheetEntry]:
     for group in root:
-        if name(group.tag) == "sheets":
+        if group.tag == "sheets":
             for sheet in group:
                 kind, member = links.get(attribute(sheet, "r:id"), ("worksheet", ""))
                 yield SheetEntry(sheet.get("name", ""), sheet.get("state", ""), kind, member)
 
 
 def _workbook(archive: Archive, root: Element, links: Relations) -> Workbook:
-    properties = {name(each.tag): each for each in root}
+    properties = {each.tag: each for each in root}
     members = {kind: member for kind, member in links.values() if member in archive.names}
     styles: list[CellStyle] = []
     with suppress(ParseError, FileProblem):

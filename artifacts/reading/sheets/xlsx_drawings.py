@@ -10,7 +10,7 @@ from artifacts.reading.problems import FileProblem
 from artifacts.reading.sheets.sheet_table import HIDDEN
 from artifacts.reading.sheets.xlsx_sheet import position
 from artifacts.reading.sheets.xlsx_styles import SharedText, read_text, unescaped
-from artifacts.reading.xml_stream import attribute, found, name, relations, whole
+from artifacts.reading.xml_stream import attribute, first, found, relations, whole
 
 MOST_SERIES = 30
 """Names of series that are given of a chart."""
@@ -36,7 +36,7 @@ def drawing(archive: Archive, member: str) -> Iterator[Block]:
 
 
 def _shapes(archive: Archive, element: Element, links: Relations) -> Iterator[Block]:
-    match name(element.tag).rpartition(":")[2]:
+    match element.tag.rpartition(":")[2]:
         case "AlternateContent":
             for choice in list(element)[:1]:
                 yield from _children(archive, choice, links)
@@ -60,7 +60,7 @@ def _children(archive: Archive, element: Element, links: Relations) -> Iterator[
 
 def _local(element: Element, wanted: str) -> Iterator[Element]:
     """All within of that name, whatever its namespace."""
-    return (inner for inner in element.iter() if inner.tag.rpartition("}")[2] == wanted)
+    return (inner for inner in element.iter() if inner.tag.rpartition(":")[2] == wanted)
 
 
 def _description(element: Element) -> str:
@@ -82,19 +82,19 @@ def paragraphs(body: Element) -> Iterator[str]:
         shown: list[str] = []
         for run in paragraph:
             text = "".join(each.text or "" for each in found(run, "a:t"))
-            properties = next(found(run, "a:rPr"), None)
+            properties = first(run, "a:rPr")
             baseline = properties.get("baseline", "0").rstrip("%") if properties is not None else "0"
             if baseline not in {"", "0"}:
                 text = marks.lowered(text) if baseline.startswith("-") else marks.raised(text)
             if properties is not None and properties.get("strike", "noStrike") != "noStrike":
                 text = marks.struck(text)
-            shown.append("\n" if name(run.tag) == "a:br" else text)
+            shown.append("\n" if run.tag == "a:br" else text)
         yield "".join(shown)
 
 
 def _graphic(archive: Archive, element: Element, links: Relations) -> Iterator[Block]:
     for inner in element.iter():
-        kind = inner.tag.rpartition("}")[2]
+        kind = inner.tag.rpartition(":")[2]
         if kind == "chart" and (place := links.get(attribute(inner, "r:id"))):
             yield from chart(archive, place[1])
             return
@@ -118,11 +118,11 @@ def chart(archive: Archive, member: str) -> Iterator[Block]:
     titles: list[str] = []
     series: list[str] = []
     for element in root.iter() if root is not None else ():
-        kind = element.tag.rpartition("}")[2]
+        kind = element.tag.rpartition(":")[2]
         if kind == "title" and (title := _words(element)):
             titles.append(title)
         elif kind in {"ser", "series"} and len(series) < MOST_SERIES:
-            texts = (_words(each) for each in element if each.tag.rpartition("}")[2] == "tx")
+            texts = (_words(each) for each in element if each.tag.rpartition(":")[2] == "tx")
             series += [text for text in texts if text]
     about = "; ".join([*dict.fromkeys(titles), *([f"series {', '.join(series)}"] if series else [])])
     yield Text(f"(chart: {about})" if about else "(chart)")
@@ -130,7 +130,7 @@ def chart(archive: Archive, member: str) -> Iterator[Block]:
 
 
 def _words(element: Element) -> str:
-    texts = (each.text or "" for each in element.iter() if each.tag.rpartition("}")[2] in {"t", "v"})
+    texts = (each.text or "" for each in element.iter() if each.tag.rpartition(":")[2] in {"t", "v"})
     return " ".join("".join(texts).split())
 
 
@@ -154,7 +154,7 @@ def _notes(root: Element) -> Iterator[tuple[tuple[int, int], str, str]]:
         number = comment.get("authorId", "")
         author = authors[int(number)] if number.isdecimal() and int(number) < len(authors) else ""
         author = "" if author.startswith("tc=") else " ".join(author.split())
-        texts = (read_text(each) for each in comment if each.tag.rpartition("}")[2] == "text")
+        texts = (read_text(each) for each in comment if each.tag.rpartition(":")[2] == "text")
         text = " ".join(word for text in texts for word in _plain(text).split())
         yield position(comment.get("ref", "")), author, text.removeprefix(f"{author}:").strip() if author else text
 
@@ -174,7 +174,7 @@ def _threaded(archive: Archive, root: Element) -> Iterator[tuple[tuple[int, int]
         for person in people
     }
     for comment in _local(root, "threadedComment"):
-        text = " ".join(unescaped(each.text or "") for each in comment if each.tag.rpartition("}")[2] == "text")
+        text = " ".join(unescaped(each.text or "") for each in comment if each.tag.rpartition(":")[2] == "text")
         state = " (done)" if comment.get("done") in {"1", "true"} else ""
         yield (
             position(comment.get("ref", "")),

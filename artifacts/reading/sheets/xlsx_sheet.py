@@ -152,10 +152,11 @@ class Rows:
         return style
 
     def _shared(self, value: str, style: CellStyle) -> str:
-        with suppress(ValueError, IndexError):
+        try:
             return self.texts.text(self._workbook.strings[int(value)], style)
-        self.sheet.damaged_cells += 1
-        return "(damaged)"
+        except (ValueError, IndexError):
+            self.sheet.damaged_cells += 1
+            return "(damaged)"
 
     def _number(self, value: str, style: CellStyle) -> str:
         if style.format.is_general and style.is_plain and value.isdecimal() and len(value) < SHORT and value != "0":

@@ -9,7 +9,7 @@ from artifacts.reading import marks
 from artifacts.reading.archives import Archive
 from artifacts.reading.office.runs import SMALLEST_POINTS, WHITE, is_invisible
 from artifacts.reading.sheets.number_format import BUILTIN, NumberFormat, number_format
-from artifacts.reading.xml_stream import name, tree
+from artifacts.reading.xml_stream import shortened, tree
 
 BLACK = "000000"
 THEME = {"0": WHITE, "1": BLACK}
@@ -55,7 +55,7 @@ class CellStyle:
 def read_styles(archive: Archive, member: str) -> list[CellStyle]:
     """By the number that cells name."""
     root = tree(archive, member)
-    groups = {name(group.tag): group for group in root}
+    groups = {group.tag: group for group in root}
     codes = dict(BUILTIN)
     for code in groups.get("numFmts", ()):
         if (number := code.get("numFmtId", "")).isdecimal():
@@ -74,7 +74,7 @@ def read_styles(archive: Archive, member: str) -> list[CellStyle]:
 
 def read_font(element: Element) -> Font:
     """Of a style, or of a run of letters."""
-    properties = {name(each.tag): each for each in element}
+    properties = {each.tag: each for each in element}
     size, script, struck = (properties.get(key) for key in ("sz", "vertAlign", "strike"))
     return Font(
         colour=_colour(properties.get("color")),
@@ -87,8 +87,8 @@ def read_font(element: Element) -> Font:
 def _background(fill: Element) -> str:
     for pattern in fill:
         kind = pattern.get("patternType", "")
-        colour = next((_colour(each) for each in pattern if name(each.tag) == "fgColor"), "")
-        if name(pattern.tag) == "patternFill" and kind in {"", "none", "solid"}:
+        colour = next((_colour(each) for each in pattern if each.tag == "fgColor"), "")
+        if pattern.tag == "patternFill" and kind in {"", "none", "solid"}:
             return (colour or BLACK) if kind == "solid" else WHITE
         return "a pattern"
     return WHITE
@@ -137,18 +137,18 @@ def read_text(element: Element) -> SharedText:
     """Of an ``si`` or ``is``; how Japanese is spoken is no part of it."""
     if len(element) == 1 and element[0].tag.endswith("t"):
         return unescaped(element[0].text or "")
-    runs = list(_runs(element))
+    runs = list(_runs(shortened(element)))
     return runs if any(run.font and run.font.is_special for run in runs) else "".join(run.text for run in runs)
 
 
 def _runs(element: Element) -> Iterator[Run]:
     for inner in element:
-        match name(inner.tag):
+        match inner.tag:
             case "t":
                 yield Run(unescaped(inner.text or ""), None)
             case "r":
-                font = next((read_font(each) for each in inner if name(each.tag) == "rPr"), None)
-                text = "".join(each.text or "" for each in inner if name(each.tag) == "t")
+                font = next((read_font(each) for each in inner if each.tag == "rPr"), None)
+                text = "".join(each.text or "" for each in inner if each.tag == "t")
                 yield Run(unescaped(text), font)
 
 

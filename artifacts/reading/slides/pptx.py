@@ -18,9 +18,9 @@ from artifacts.reading.xml_stream import (
     child,
     children_named,
     document_title,
+    first,
     found,
     main_member,
-    name,
     relations,
     tree,
     whole,
@@ -134,7 +134,7 @@ class _Deck:
         for kind, place in related.values():
             root = whole(self._archive, place) if kind == "comments" else None
             for comment in root.iter() if root is not None else ():
-                match name(comment.tag):
+                match comment.tag:
                     case "p:cm":
                         text = " ".join(at.text or "" for at in children_named(comment, "p:text"))
                     case "p188:cm" | "p188:reply":
@@ -184,9 +184,9 @@ def _has_no_words(blocks: list[Block]) -> bool:
 def _fixed_texts(tree: Element, palette: Palette) -> Iterator[str]:
     """What a layout says on all its slides; in its placeholders stands what is to be filled in."""
     for shape in children_named(tree, "p:sp"):
-        about = next(found(shape, "p:cNvPr"), None)
+        about = first(shape, "p:cNvPr")
         is_hidden = about is not None and attribute(about, "hidden") in {"1", "true"}
-        if next(found(shape, "p:ph"), None) is None and not is_hidden:
+        if first(shape, "p:ph") is None and not is_hidden:
             texts = paragraphs(child(shape, "p:txBody"), palette, UNKNOWN)
             yield from (" ".join(text.split()) for text in texts if isinstance(text, str))
 
@@ -194,9 +194,7 @@ def _fixed_texts(tree: Element, palette: Palette) -> Iterator[str]:
 def _palette(master: Element | None, theme: Element | None) -> Palette:
     scheme = child(theme, "a:themeElements", "a:clrScheme")
     plain = Palette()
-    colours = (
-        {name(colour.tag).removeprefix("a:"): plain.colour(colour) for colour in scheme} if scheme is not None else {}
-    )
+    colours = {colour.tag.removeprefix("a:"): plain.colour(colour) for colour in scheme} if scheme is not None else {}
     mapped = child(master, "p:clrMap")
     names = {alias: attribute(mapped, alias) if mapped is not None else usual for alias, usual in COLOURS.items()}
     return Palette({**colours, **{alias: colours[own] for alias, own in names.items() if own in colours}})
@@ -214,5 +212,5 @@ def _background(root: Element | None, palette: Palette) -> str | None:
 
 
 def _number(element: Element | None, wanted: str) -> float:
-    text = attribute(element, wanted) if element is not None else ""
+    text = attribute(element, wanted)
     return float(text) if text.isdecimal() and len(text) < 15 else 0

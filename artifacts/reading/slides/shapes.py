@@ -11,7 +11,7 @@ from artifacts.reading.office.drawing_text import Palette, paragraphs
 from artifacts.reading.office.grids import Cell, Row, columns, grid
 from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.runs import WHITE
-from artifacts.reading.xml_stream import alternative, attribute, child, children_named, found, name
+from artifacts.reading.xml_stream import alternative, attribute, child, children_named, first, found
 
 ON_EACH = {"sldNum", "dt", "ftr", "hdr", "sldImg"}
 """What stands on every slide: its number, the day, the picture of the slide above its notes."""
@@ -101,14 +101,14 @@ class Shapes:
     def blocks(self, tree: Element | None, frame: Frame | None = None) -> Iterator[Block]:
         frame = frame or Frame()
         for shape in tree if tree is not None else ():
-            tag = name(shape.tag)
+            tag = shape.tag
             if tag == "mc:AlternateContent":
                 yield from self.blocks(alternative(shape), frame)
             elif tag in {"p:sp", "p:pic", "p:graphicFrame", "p:grpSp", "p:cxnSp"}:
                 yield from self._shape(tag, shape, frame)
 
     def _shape(self, tag: str, shape: Element, frame: Frame) -> Iterator[Block]:
-        about = next(found(shape, "p:cNvPr"), None)
+        about = first(shape, "p:cNvPr")
         place = child(shape, "p:xfrm") if tag == "p:graphicFrame" else child(shape, _properties(tag), "a:xfrm")
         box = frame.box(place)
         if about is not None and attribute(about, "hidden") in ON:
@@ -138,14 +138,14 @@ class Shapes:
         if role in TITLES:
             self.titles.append(text)
         elif role in {"ftr", "dt", "hdr"}:
-            self.on_each += [text] if text and next(found(shape, "a:fld"), None) is None else []
+            self.on_each += [text] if text and first(shape, "a:fld") is None else []
         elif text and role not in ON_EACH:
             yield Text(text)
         yield from (block for block in texts if isinstance(block, LeftOut))
 
     def _picture(self, shape: Element, box: Box | None, about: Element | None) -> Iterator[Block]:
         self._canvas.paint(box)
-        film = next((kind for kind in ("a:videoFile", "a:audioFile") if next(found(shape, kind), None) is not None), "")
+        film = next((kind for kind in ("a:videoFile", "a:audioFile") if first(shape, kind) is not None), "")
         description = _description(about)
         if film:
             what = "film" if film == "a:videoFile" else "recording"
@@ -154,21 +154,21 @@ class Shapes:
             return
         if any(attribute(at, "val") in ON for at in found(shape, "adec:decorative")):
             return
-        blip = next(found(shape, "a:blip"), None)
-        _, place = self._related.get(attribute(blip, "r:embed") if blip is not None else "", ("", ""))
+        blip = first(shape, "a:blip")
+        _, place = self._related.get(attribute(blip, "r:embed"), ("", ""))
         self.pictures.append(SeenPicture(place, (box[2] - box[0]) * (box[3] - box[1]) if box else 0))
         yield Text(f"(picture: {description})" if description else "(picture)")
 
     def _graphic(self, frame: Element, description: str) -> Iterator[Block]:
-        table = next(found(frame, "a:tbl"), None)
-        referred = next((at for at in frame.iter() if name(at.tag) in charts.GRAPHICS), None)
-        embedded = next(found(frame, "p:oleObj"), None)
+        table = first(frame, "a:tbl")
+        referred = next((at for at in frame.iter() if at.tag in charts.GRAPHICS), None)
+        embedded = first(frame, "p:oleObj")
         if table is not None:
             yield from self._table(table)
         elif referred is not None:
             yield from charts.graphic(self._archive, referred, self._related, description)
         else:
-            program = attribute(embedded, "progId") if embedded is not None else ""
+            program = attribute(embedded, "progId")
             what = "formula" if program.startswith("Equation") else "embedded object"
             about = description or (program if what != "formula" else "")
             yield Text(f"({what}, not read{f': {about}' if about else ''})")
@@ -206,9 +206,9 @@ def placeholder(shape: Element) -> str:
 def painted(shapes: Iterable[Element], palette: Palette) -> Iterator[Box | None]:
     """The places of a layout or a master that are filled, or hold a picture."""
     for shape in shapes:
-        match name(shape.tag):
+        match shape.tag:
             case "p:pic" | "p:graphicFrame" | "p:grpSp":
-                yield Frame().box(child(shape, _properties(name(shape.tag)), "a:xfrm"))
+                yield Frame().box(child(shape, _properties(shape.tag), "a:xfrm"))
             case "p:sp":
                 fill = palette.background(child(shape, "p:spPr"))
                 styled = child(shape, "p:style", "a:fillRef")

@@ -14,7 +14,7 @@ from artifacts.reading.pictures.folder import PictureFolder
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.text.encodings import declared_encoding, decode
 from artifacts.reading.web.html_page import read_page
-from artifacts.reading.xml_stream import found, tree
+from artifacts.reading.xml_stream import first, found, tree
 
 CHAPTER_BYTES = 32 * 2**20
 FONTS_ONLY = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC")
@@ -97,8 +97,8 @@ def _entries(contents: Element, *, is_page: bool) -> Iterator[tuple[str, str]]:
             yield link.get("href", ""), " ".join(" ".join(link.itertext()).split())
         return
     for point in found(contents, "navPoint"):
-        label = next(found(point, "navLabel"), None)
-        source = next(found(point, "content"), None)
+        label = first(point, "navLabel")
+        source = first(point, "content")
         if label is not None and source is not None:
             yield source.get("src", ""), " ".join(" ".join(label.itertext()).split())
 

@@ -25,7 +25,6 @@ from artifacts.reading.xml_stream import (
     found,
     is_on,
     main_member,
-    name,
     relations,
     value,
     whole,
@@ -49,7 +48,7 @@ def document(archive: Archive, pictures: PictureFolder, depth: int = 0) -> Itera
     yield from members.damaged()
     story = Story(shared, member)
     for element in children(archive, member, {"w:body", "w:document"}):
-        match name(element.tag):
+        match element.tag:
             case "w:body":
                 continue
             case "w:background":

@@ -123,7 +123,7 @@ def _level(element: Element) -> Level:
         text=value(child(element, "w:lvlText")),
         restart=int(restart) if restart in set("0123456789") else None,
         is_legal=bool(is_on(element, "w:isLgl")),
-        font=attribute(fonts, "w:ascii") if fonts is not None else "",
+        font=attribute(fonts, "w:ascii"),
         style=value(child(element, "w:pStyle")),
     )
     return replace(level, start=int(start)) if start.isdecimal() and len(start) < 10 else level

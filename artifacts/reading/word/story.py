@@ -21,9 +21,9 @@ from artifacts.reading.xml_stream import (
     attribute,
     child,
     children_named,
+    first,
     found,
     is_on,
-    name,
     relations,
     value,
 )
@@ -80,14 +80,14 @@ class Story:
     def blocks(self, element: Element) -> Iterator[Block]:
         """Of a paragraph, a table, or what holds such."""
         around = Letters(background=self._document.page_colour)
-        blocks = bounded(self._blocks(element, around), "table" if name(element.tag) == "w:tbl" else "paragraph")
+        blocks = bounded(self._blocks(element, around), "table" if element.tag == "w:tbl" else "paragraph")
         self._document.is_whole &= not any(isinstance(block, LeftOut) and block.why is Why.DAMAGED for block in blocks)
         self._deletion = None
         yield from blocks
 
     def _blocks(self, element: Element, around: Letters) -> Iterator[Block]:
         """``around``: what is behind it."""
-        match name(element.tag):
+        match element.tag:
             case "w:p":
                 yield from self._paragraph(element, around)
             case "w:tbl":
@@ -165,7 +165,7 @@ class Story:
 
     def _rows(self, element: Element, around: Letters, left_out: list[Block]) -> Iterator[Row]:
         for line in element:
-            tag = name(line.tag)
+            tag = line.tag
             if tag == "w:tr":
                 properties = child(line, "w:trPr")
                 cells = [self._cell(cell, around, left_out) for cell in _within(line, "w:tc")]
@@ -186,7 +186,7 @@ class Story:
 
     def _pieces(self, element: Element, base: Letters) -> Iterator[Piece]:
         for inner in element:
-            tag = name(inner.tag)
+            tag = inner.tag
             if tag in self._inline:
                 yield from self._inline[tag](inner, base)
             elif tag in SIGNS:
@@ -270,7 +270,7 @@ class Story:
         yield self._as_run(formula(element), base)
 
     def _note(self, element: Element, base: Letters) -> Iterator[Piece]:
-        kind = self._document.footnotes if name(element.tag) == "w:footnoteReference" else self._document.endnotes
+        kind = self._document.footnotes if element.tag == "w:footnoteReference" else self._document.endnotes
         own = "*" if attribute(element, "w:customMarkFollows") in {"1", "true", "on"} else ""
         if not base.look().is_hidden:
             label = kind.label(attribute(element, "w:id"), own)
@@ -281,8 +281,8 @@ class Story:
 
     def _drawing(self, element: Element, base: Letters) -> Iterator[Piece]:
         """With its description, unless something within it is read."""
-        properties = next(found(element, "wp:docPr"), None)
-        shape = next((at for at in element.iter() if name(at.tag).startswith("v:") and at.get("style")), None)
+        properties = first(element, "wp:docPr")
+        shape = next((at for at in element.iter() if at.tag.startswith("v:") and at.get("style")), None)
         is_hidden = properties is not None and attribute(properties, "hidden") in {"1", "true"}
         if is_hidden or (shape is not None and "visibility:hidden" in (shape.get("style") or "").replace(" ", "")):
             yield LeftOut(Why.HIDDEN, "hidden drawing")
@@ -297,7 +297,7 @@ class Story:
             self._is_covered = True
 
     def _picture(self, element: Element, base: Letters) -> Iterator[Piece]:
-        properties = next(found(element, "pic:cNvPr"), None)
+        properties = first(element, "pic:cNvPr")
         own = attribute(properties, "descr") if properties is not None else attribute(element, "o:title")
         description = " ".join((self._described or own).split())
         yield Run(f" (picture: {description}) " if description else " (picture) ", Look(is_apart=True))
@@ -311,7 +311,7 @@ class Story:
     def _object(self, element: Element, base: Letters) -> Iterator[Piece]:
         """Of another program: its picture shows it, which is not read. Text boxes stand in such, too."""
         program = next((at.get("ProgID") or "" for at in found(element, "o:OLEObject")), "")
-        is_control = next(found(element, "w:control"), None) is not None
+        is_control = first(element, "w:control") is not None
         what = "formula" if program.startswith("Equation") else "form control" if is_control else "embedded object"
         if program or is_control:
             about = f": {program}" if program and what != "formula" else ""
@@ -343,7 +343,7 @@ SIGNS = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHy
 def _within(element: Element, wanted: str) -> Iterator[Element]:
     """Those within, through what only wraps them."""
     for inner in element:
-        if name(inner.tag) == wanted:
+        if inner.tag == wanted:
             yield inner
-        elif name(inner.tag) in {"w:sdt", "w:sdtContent", "w:ins", "w:customXml", "w:smartTag"}:
+        elif inner.tag in {"w:sdt", "w:sdtContent", "w:ins", "w:customXml", "w:smartTag"}:
             yield from _within(inner, wanted)

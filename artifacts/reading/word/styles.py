@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters
-from artifacts.reading.xml_stream import attribute, child, children_named, is_on, name, value
+from artifacts.reading.xml_stream import attribute, child, children_named, is_on, value
 
 HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)
 HIGHLIGHTS = {
@@ -155,7 +155,7 @@ def _style(element: Element) -> Style:
     elif called.lower() == "title":
         style.level = 1
     if attribute(element, "w:type") == "table":
-        style.background = _darkest(at for at in element.iter() if name(at.tag) == "w:tcPr")
+        style.background = _darkest(at for at in element.iter() if at.tag == "w:tcPr")
     return style
 
 
