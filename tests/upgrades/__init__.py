@@ -6,18 +6,16 @@
 
 import gzip
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from config.postgres.embedded import bundled_binaries
+from tests.commands import Commands
 
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parent.parent
 RELEASES = {"schema-1": "a36b768e5203", "0.1.0": "87a3352b9cc1"}
 """The released versions, the oldest first, with the commit of each."""
 OF_A_TIME = re.compile(r"_20\d\d_\d\d|FROM \(MINVALUE\)|ATTACH PARTITION public\.\w+_idx\d*$")
@@ -47,20 +45,22 @@ def load(sql: str, url: str) -> None:
     _run_program(["psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--file=-", url], sql)
 
 
-def manage(url: str, *arguments: str, **environment: str) -> str:
+def manage(forks: Commands, url: str, *arguments: str, **environment: str) -> str:
     """What a command of manage.py prints, on that database."""
-    return _run_python(url, "manage.py", *arguments, **environment)
+    return _run_fork(forks, url, "manage.py", *arguments, **environment)
 
 
-def contents_of(url: str, *arguments: str) -> dict[str, Any]:
+def contents_of(forks: Commands, url: str, *arguments: str) -> dict[str, Any]:
     """What ``tests.upgrades.holding`` says of that database."""
-    content: dict[str, Any] = json.loads(_run_python(url, "-m", "tests.upgrades.holding", *arguments).splitlines()[-1])
+    printed = _run_fork(forks, url, "-m", "tests.upgrades.holding", *arguments)
+    content: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return content
 
 
-def broken_rules(url: str) -> dict[str, list[str]]:
-    """What ``tests.upgrades.linting`` says of the migrations that the database lacks."""
-    broken: dict[str, list[str]] = json.loads(_run_python(url, "-m", "tests.upgrades.linting").splitlines()[-1])
+def broken_rules(forks: Commands, url: str, *migrations: str) -> dict[str, list[str]]:
+    """What ``tests.upgrades.linting`` says of these migrations, or of those that the database lacks."""
+    printed = _run_fork(forks, url, "-m", "tests.upgrades.linting", *migrations)
+    broken: dict[str, list[str]] = json.loads(printed.splitlines()[-1])
     return broken
 
 
@@ -74,16 +74,16 @@ def schema(url: str) -> Iterator[str]:
             )
 
 
-def _run_python(url: str, *arguments: str, **environment: str) -> str:
-    return _run([sys.executable, *arguments], env={**os.environ, "DATABASE_URL": url, **environment}, cwd=ROOT)
+def _run_fork(forks: Commands, url: str, *arguments: str, **environment: str) -> str:
+    return _printed(forks.run(*arguments, DATABASE_URL=url, **environment))
 
 
 def _run_program(command: list[str], stdin: str = "") -> str:
-    return _run([str(bundled_binaries() / command[0]), *command[1:]], input=stdin)
+    program = [str(bundled_binaries() / command[0]), *command[1:]]
+    return _printed(subprocess.run(program, input=stdin, capture_output=True, text=True, check=False))
 
 
-def _run(command: list[str], **options: Any) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+def _printed(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode:
-        raise RuntimeError(f"{command[0]}: {done.stderr}")
-    return str(done.stdout)
+        raise RuntimeError(f"{done.args[0]}: {done.stderr}")
+    return done.stdout

@@ -1,4 +1,5 @@
-"""`python -m tests.upgrades.linting`: what the release before could not bear in the migrations that this database lacks.
+"""`python -m tests.upgrades.linting [MIGRATION…]`: what the release before could not bear in these migrations, or in those that
+this database lacks.
 
 Prints a JSON object: by migration, what is wrong with it.
 """
@@ -6,6 +7,7 @@ Prints a JSON object: by migration, what is wrong with it.
 import io
 import json
 import os
+import sys
 
 
 def main() -> None:
@@ -13,17 +15,17 @@ def main() -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    print(json.dumps(problems()))  # noqa: T201
+    print(json.dumps(problems(sys.argv[1:])))  # noqa: T201
 
 
-def problems() -> dict[str, list[str]]:
+def problems(migrations: list[str]) -> dict[str, list[str]]:
     from django.core.management import call_command  # noqa: PLC0415
     from django_migration_linter.sql_analyser.analyser import analyse_sql_statements, get_sql_analyser_class  # noqa: PLC0415
 
     from config.postgres.migrations import unapplied  # noqa: PLC0415
 
     rules, broken = get_sql_analyser_class("postgresql"), dict[str, list[str]]()
-    for name in unapplied():
+    for name in migrations or unapplied():
         statements = call_command("sqlmigrate", *name.split("."), stdout=io.StringIO()).splitlines()
         errors, _, warnings = analyse_sql_statements(rules, statements)
         if errors or warnings:
