@@ -254,10 +254,9 @@ def other_user(_shipped_assistants: None) -> User:
 
 
 @pytest.fixture(scope="session")
-def forks() -> Iterator[Commands]:
+def forks() -> Commands:
     """Runs commands of `manage.py` without what it takes to start a process for each."""
-    with commands() as running:
-        yield running
+    return commands()
 
 
 @pytest.fixture(scope="session")

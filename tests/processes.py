@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit, urlunsplit
 
 from django.db import connection
 
+from tests.commands import Fork, commands
 from tests.process_table import kill_marked
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,7 +43,8 @@ class ServerFailedError(AssertionError):
 class ServerProcess:
     """A running `manage.py serve`. Its standard output and error are read all the time and kept."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Fork
+    written: IO[str]
     lines: list[str] = field(default_factory=list)
     url: str = ""  # with a slash at its end
     sign_in: str = ""
@@ -73,8 +76,7 @@ class ServerProcess:
             raise ServerFailedError(f"The server was not ready within {READY_SECONDS} s. It wrote:\n{self.output}")
 
     def read(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
+        for line in self.written:
             self.lines.append(line)
             if match := READY.match(line):
                 self.url, self.sign_in = match.groups()
@@ -95,7 +97,7 @@ def database_url() -> str:
 def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
     """Start `manage.py serve` on a free port and wait until it is ready; it is killed at the end if it still runs.
 
-    Without Django's checks, a fifth of a start, which say the same each time, and without the hash that takes half a second.
+    Without Django's checks, which say the same each time, and without the hash that takes half a second.
     """
     environment = {"DJANGO_SETTINGS_MODULE": "tests.server_settings", **environment}
     with started("serve", "--port", "0", "--skip-checks", DATABASE_URL=database_url, **environment) as running:
@@ -103,13 +105,21 @@ def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
         yield running
 
 
-def started(*arguments: str, **environment: str) -> AbstractContextManager[ServerProcess]:
-    """A command of manage.py; a server without a worker and without limits, unless the environment says otherwise."""
-    return started_in(ROOT, *arguments, **environment)
+@contextmanager
+def started(*arguments: str, **environment: str) -> Iterator[ServerProcess]:
+    """A command of manage.py, as a fork of a process that has loaded it; a server without a worker and without limits, unless
+    the environment says otherwise."""
+    mark, (read, write) = uuid.uuid4().hex, os.pipe()
+    with os.fdopen(read) as written:
+        environment = os.environ | UNDISTURBED | environment | {MARK: mark}
+        process = commands().start(["manage.py", *arguments], environment, write, write)
+        os.close(write)
+        with _kept(ServerProcess(process, written), mark) as running:
+            yield running
 
 
 def started_in(folder: Path, *arguments: str, **environment: str) -> AbstractContextManager[ServerProcess]:
-    """The same in another clone."""
+    """The same in a folder, as a process of its own."""
     return _started(folder, arguments, environment, apart=False)
 
 
@@ -133,12 +143,18 @@ def _started(
         text=True,
         start_new_session=apart,
     ) as process:
-        running = ServerProcess(process)
-        reader = threading.Thread(target=running.read, daemon=True)
-        reader.start()
-        try:
+        assert process.stdout
+        with _kept(ServerProcess(process, process.stdout), mark) as running:
             yield running
-        finally:
-            running.kill()
-            kill_marked(f"{MARK}={mark}")  # one that is left would hold the pipe, and whoever closes it would wait
-            reader.join(10)
+
+
+@contextmanager
+def _kept(running: ServerProcess, mark: str) -> Iterator[ServerProcess]:
+    reader = threading.Thread(target=running.read, daemon=True)
+    reader.start()
+    try:
+        yield running
+    finally:
+        running.kill()
+        kill_marked(f"{MARK}={mark}")  # one that is left would hold the pipe, and whoever closes it would wait
+        reader.join(10)

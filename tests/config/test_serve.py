@@ -15,8 +15,9 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from config.management.commands.serve import SUPERUSER, check_database, first_superuser
+from tests.clients import ServerClient
 from tests.pooler import pgbouncer
-from tests.processes import server, started
+from tests.processes import ROOT, server, started_in
 from tests.services import fresh_database
 from tests.waiting import until
 
@@ -45,17 +46,21 @@ def test_two_servers_may_start_at_once_on_an_empty_database_and_one_says_how_to_
     """Also through a pooler with two connections in all, of which they keep none to themselves."""
     with (
         pgbouncer(empty_database) as pooler,
-        started("serve", "--port", "0", DATABASE_URL=pooler.url) as one,
-        started("serve", "--port", "0", DATABASE_URL=pooler.url) as other,
+        started_in(ROOT, "serve", "--port", "0", DATABASE_URL=pooler.url) as one,
+        started_in(ROOT, "serve", "--port", "0", DATABASE_URL=pooler.url) as other,
     ):
         for each in (one, other):
             each.wait_until_ready()
             assert each.output.splitlines()[-1].startswith("Openbook is ready: http://127.0.0.1:")
             assert status(f"{each.url}accounts/login/") == 200
         later, first = sorted([one.sign_in, other.sign_in])
+        assert later == SET_BEFORE
+        assert re.fullmatch(r"admin with password \S{16}", first)
+        client = ServerClient.signed_in(one.url, password=first.split()[-1])
+        for url in (one.url, other.url):
+            answer = ServerClient(url, client.token).call("POST", "threads/new/messages/", {"content": "Hello"})
+            assert answer["reply"]["status"] == "completed"
         assert pooler.left_in_sessions() == set()
-    assert later == SET_BEFORE
-    assert re.fullmatch(r"admin with password \S{16}", first)
 
 
 @pytest.mark.django_db

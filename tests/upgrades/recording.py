@@ -12,7 +12,8 @@ TALK = ["I have two cats, Miso and Tofu.", "We are building a FastAPI app."]
 
 
 def main(name: str) -> None:
-    with postgres() as url, commands() as forks:
+    with postgres() as url:
+        forks = commands()
         manage(forks, url, "migrate", "--verbosity", "0")
         ada = ("--noinput", "--username", "ada", "--email", "")
         manage(forks, url, "createsuperuser", *ada, DJANGO_SUPERUSER_PASSWORD="a-pw-of-ada")
