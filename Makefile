@@ -45,7 +45,7 @@ soak: ## six hundred kills, many examples, each hostile text
 	@OPENBOOK_TEST_STRIKES=500 OPENBOOK_TEST_PAUSED=30 OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 \
 		OPENBOOK_TEST_CHARACTERS=8000 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
-		OPENBOOK_TEST_IMPORTED=20000 OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 \
+		OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 \
 		exec "$(PYTHON)" -m pytest --timeout 3000 tests/soak_*.py tests/test_processes.py tests/test_long_work.py \
 		tests/test_bodies.py tests/test_files.py tests/test_balancers.py tests/conversations/context \
 		tests/memory/sources tests/memory/index \

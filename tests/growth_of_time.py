@@ -16,9 +16,9 @@ from conversations.runtime.word_tables import _Uncompiled
 PARSER: Any = importlib.import_module("re._parser")  # which the types of re don't know
 MANY = "OPENBOOK_TEST_CHARACTERS" in os.environ
 """Each unit is tried with each pattern, and behind what may open something; else those that a pattern itself names."""
-CHARACTERS = int(os.environ.get("OPENBOOK_TEST_CHARACTERS", "4_000"))
-LEAST_SECONDS = 0.006
-"""Of processor time: what takes less for 4,000 characters doesn't grow with their square, and is not looked at again."""
+CHARACTERS = int(os.environ.get("OPENBOOK_TEST_CHARACTERS", "1_600"))
+LEAST_SECONDS = 1.5e-6 * CHARACTERS
+"""Of processor time: what takes less doesn't grow with the square of its characters, and is not looked at again."""
 BOUND_SECONDS = 0.1
 STEEPEST = 9
 """Times as long for four times as much: 4 where the time grows with the text, 16 where it grows with its square."""

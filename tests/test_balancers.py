@@ -147,6 +147,7 @@ def is_reached(front: Balancer) -> bool:
     return True
 
 
+@pytest.mark.operate
 def test_streams_sockets_and_calls_outlive_a_reload_of_the_proxy(installation: Installation) -> None:
     """Those that were begun before it go on by the old process, those that come meanwhile by the new one."""
     for each, client in zip(installation.balancers, installation.clients, strict=True):
@@ -175,6 +176,7 @@ def test_streams_sockets_and_calls_outlive_a_reload_of_the_proxy(installation: I
             assert call.result()["reply"]["status"] == "completed"
 
 
+@pytest.mark.operate
 def test_an_upload_passes_through_without_being_gathered(installation: Installation) -> None:
     content = b"The ferry leaves at nine.\n" * (MEBIBYTES * 2**20 // 26)
     start = form_start("notes.txt")
@@ -199,6 +201,7 @@ def test_an_upload_passes_through_without_being_gathered(installation: Installat
         assert (answer.status, file["bytes"]) == (201, len(content))
 
 
+@pytest.mark.operate
 def test_redis_that_is_full_or_still_or_gone_and_back_costs_nothing_but_speed(installation: Installation) -> None:
     client = redis.from_url(installation.redis_url)
     client.config_set("maxmemory-policy", "noeviction")
@@ -303,6 +306,7 @@ def ended(events: dict[int, Json]) -> bool:
     return bool(events) and events[max(events)]["type"] == "reply.completed"
 
 
+@pytest.mark.operate
 def test_a_server_is_drained_under_load_and_no_stream_is_lost_and_no_message_doubled(
     installation: Installation,
 ) -> None:

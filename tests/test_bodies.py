@@ -20,10 +20,12 @@ from tests.services import fresh_database
 from tests.test_long_work import ALL_MB, ENVIRONMENT, PASSWORD, call_with, grows_by_at_most, posted
 from tests.waiting import until
 
-PEOPLE, EACH = 5, int(os.environ.get("OPENBOOK_TEST_BODIES", "2"))
+PEOPLE, EACH = 5, int(os.environ.get("OPENBOOK_TEST_BODIES", "1"))
 FOR_ALL_MB = ALL_MB * EACH / 8
 """As much for each as where they all are eight."""
 ASKED, ANSWERED = (b'{"role": "%s", "content": "%s"}' % (role, b"x" * 90) for role in (b"user", b"assistant"))
+TURNS = 7_500 if EACH > 1 else 1_500
+"""Of a history."""
 NEARLY = 1_265_536
 """Bytes that a body of the API may have; none as large waits for its turn."""
 COPIED = """
@@ -65,9 +67,9 @@ BODIES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "values": ("threads/", lambda: filled('{"x": [' + "[]," * 19_000 + '[]], "y": "', "x", '"}')),
     "a history": (
         "/v1/messages",
-        lambda: call_with(b'"messages": [' + b", ".join([ASKED, ANSWERED] * 3_700 + [ASKED]) + b"]"),
+        lambda: call_with(b'"messages": [' + b", ".join([ASKED, ANSWERED] * (TURNS // 2 - 50) + [ASKED]) + b"]"),
     ),
-    "a refused history": ("/v1/messages", lambda: call_with(b'"messages": [' + b", ".join([ASKED] * 7_500) + b"]")),
+    "a refused history": ("/v1/messages", lambda: call_with(b'"messages": [' + b", ".join([ASKED] * TURNS) + b"]")),
 }
 
 

@@ -104,7 +104,9 @@ def database(migrated: str) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("name", INSTALLATIONS)
+@pytest.mark.parametrize(
+    "name", ["compose", *(pytest.param(name, marks=pytest.mark.operate) for name in ("systemd", "helm"))]
+)
 def test_its_commands_run_with_its_settings(name: str, database: str, redis_url: str, tmp_path: Path) -> None:
     given = INSTALLATIONS[name]()
     environment = here(given.environment, database, redis_url, tmp_path)
@@ -175,6 +177,7 @@ def test_a_unit_is_valid_and_shut_in(unit: str, tmp_path: Path) -> None:
     assert float(exposure.group(1)) <= EXPOSURE
 
 
+@pytest.mark.operate
 def test_each_night_a_backup_is_made_and_each_month_one_is_drilled(database: str, tmp_path: Path) -> None:
     environment = {
         **os.environ,

@@ -157,6 +157,7 @@ def status_of_sending(client: ServerClient, thread: str, text: str) -> str:
         return str(error.error["code"])
 
 
+@pytest.mark.operate
 def test_a_backup_of_it_is_made_drilled_and_restored_into_another(
     forks: Commands, running: ServerProcess, client: ServerClient, data: Path, tmp_path: Path
 ) -> None:

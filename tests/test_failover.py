@@ -96,6 +96,7 @@ def test_replies_go_on_when_the_primary_is_killed_and_nothing_acknowledged_is_lo
     assert [turn["text"] for turn in client.messages(last["thread"])][1] == last["assistant_message"]["text"]
 
 
+@pytest.mark.operate
 def test_a_primary_that_takes_no_more_writes_is_left_though_it_answers(pair: Pair, client: ServerClient) -> None:
     """As where it is fenced by ``default_transaction_read_only`` before the other takes over: connections stay open."""
     before, after = (f"Message {uuid.uuid4().hex}" for _ in range(2))
@@ -117,6 +118,7 @@ def test_a_primary_that_takes_no_more_writes_is_left_though_it_answers(pair: Pai
     pair.rejoin()
 
 
+@pytest.mark.operate
 def test_a_pooler_that_is_told_of_the_new_primary_goes_on_with_it(pair: Pair) -> None:
     """``DATABASE_URL`` names a PgBouncer. Whoever promotes the standby writes its address there and has it read again."""
     texts = [f"Message {uuid.uuid4().hex}" for _ in range(5)]

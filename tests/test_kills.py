@@ -1,4 +1,4 @@
-"""Some of the kills of `make soak`, always the same ones, in the same order."""
+"""Some of the kills of `make soak`, always the same ones, in the same order, by `make test-operate`."""
 
 import pytest
 
@@ -9,7 +9,7 @@ __all__ = ["installation"]
 KILLS, SEED = 8, 81
 """Each part once."""
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.operate]
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_or_stuck_whatever_is_killed(installation: Installation) -> None:

@@ -15,7 +15,7 @@ from tests.test_files import upload
 from tests.test_processes import PASSWORD, QUICK, text_of
 from tests.waiting import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.operate]
 
 CHEAP = {"DJANGO_SETTINGS_MODULE": "tests.server_settings"}
 DELETE_ACCOUNT = """

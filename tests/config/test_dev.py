@@ -14,11 +14,10 @@ from httpx2 import get
 from tests.process_table import command, descendants, runs
 from tests.processes import ROOT, ServerProcess, started_apart
 from tests.services import fresh_database
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 FOLDERS = ["artifacts", "config", "conversations", "memory", "templates"]
 SIGN_IN = "accounts/login/"
-CTRL_C_SECONDS = 5
 STYLE = "conversations/static/conversations/css/base.css"
 
 
@@ -52,7 +51,7 @@ def test_a_change_is_seen_a_mistake_is_outlived_and_the_end_leaves_nothing(
 ) -> None:
     with (
         fresh_database(migrated) as database,
-        started_apart(clone, "dev", "--port", str(port), DATABASE_URL=database, OPENBOOK_WORKER="on") as running,
+        started_apart(clone, "dev", "--port", str(port), DATABASE_URL=database) as running,
     ):
         running.wait_until_ready()
         page, style = f"{running.url}{SIGN_IN}", f"{running.url}static/{STYLE.partition('static/')[2]}"
@@ -86,7 +85,7 @@ def press_ctrl_c(running: ServerProcess) -> None:
     """It ends in time, and with it all that it started."""
     processes = descendants(running.pid)
     os.killpg(running.pid, signal.SIGINT)
-    assert running.process.wait(CTRL_C_SECONDS) == 0
+    assert running.process.wait(DEADLINE_SECONDS) == 0
     assert [pid for pid in processes if runs(pid)] == []
 
 

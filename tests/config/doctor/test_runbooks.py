@@ -94,6 +94,7 @@ def test_their_commands_run(forks: Commands, redis_url: str) -> None:
     assert failed == {}
 
 
+@pytest.mark.operate
 @pytest.mark.django_db(transaction=True)
 def test_commands_that_change_things_run_apart(forks: Commands, migrated: str, tmp_path: Path) -> None:
     apart = [commands for reason, commands in blocks() if reason == APART]

@@ -42,7 +42,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def used(folder: Path, cluster: Path) -> Path:
-    """A copy of it: to make one anew takes longer than the rest of a test."""
+    return copied(cluster, folder)
+
+
+def copied(cluster: Path, folder: Path) -> Path:
+    """To make one anew takes longer than the rest of a test."""
     subprocess.run(["cp", "-Rp", str(cluster), str(folder)], check=True)
     return folder
 
@@ -66,12 +70,10 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def least(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
+def least(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
     """A connection as the application has it."""
-    with (
-        running(tmp_path_factory.mktemp("least") / "postgres") as url,
-        psycopg.connect(url, autocommit=True) as connection,
-    ):
+    folder = copied(cluster, tmp_path_factory.mktemp("least") / "postgres")
+    with running(folder) as url, psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE mine (line text)")
         yield connection
 
@@ -132,11 +134,11 @@ def test_the_data_the_socket_and_the_log_are_the_owners_alone(folder: Path) -> N
 
 @pytest.mark.parametrize("where", ["folder", "open_folder"], ids=["closed to others", "open to others"])
 def test_the_server_keeps_nothing_of_roots_power_and_of_our_environment(
-    where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    where: str, cluster: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
     monkeypatch.setenv("SECRET_KEY", "secret")
-    place: Path = request.getfixturevalue(where)
+    place = copied(cluster, request.getfixturevalue(where))
     with running(place) as url, psycopg.connect(url) as connection:
         for number in (pid(place), connection.info.backend_pid):
             process = Path("/proc") / str(number)
@@ -304,13 +306,13 @@ def test_an_empty_volume_is_taken(folder: Path) -> None:
         assert answer(url) == ("openbook", "openbook", 1)
 
 
-def test_the_folder_of_an_earlier_version_is_named(folder: Path) -> None:
-    with running(folder), psycopg.connect(embedded.url(folder, role="postgres")) as connection:
+def test_the_folder_of_an_earlier_version_is_named(used: Path) -> None:
+    with running(used), psycopg.connect(embedded.url(used, role="postgres")) as connection:
         connection.execute("CREATE ROLE other SUPERUSER LOGIN")
         connection.commit()
-        with psycopg.connect(embedded.url(folder, role="other")) as renaming:
+        with psycopg.connect(embedded.url(used, role="other")) as renaming:
             renaming.execute("ALTER ROLE postgres RENAME TO before")
-    with pytest.raises(embedded.EmbeddedPostgresError, match="made by an earlier version"), running(folder):
+    with pytest.raises(embedded.EmbeddedPostgresError, match="made by an earlier version"), running(used):
         pass
 
 
