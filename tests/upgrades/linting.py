@@ -1,5 +1,5 @@
-"""`python -m tests.upgrades.linting [MIGRATION ...]`: what the release before could not bear in these migrations, or in those that
-this database lacks.
+"""`python -m tests.upgrades.linting [MIGRATION ...]`: what the release before could not bear in these migrations, or in those
+that this database lacks.
 
 Prints a JSON object: by migration, what is wrong with it.
 """
