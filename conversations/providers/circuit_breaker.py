@@ -54,10 +54,8 @@ class Circuit:
             return 0.0
         return max(self.open_until - now, TRIAL_SECONDS if self.trial else 0.0)
 
-    def begin(self, now: float) -> Permit | None:
-        """Nothing where no call may be made."""
-        if self.wait(now):
-            return None
+    def begin(self, now: float) -> Permit:
+        """Only where there is nothing to ``wait`` for."""
         permit = Permit()
         if self.open_until is not None:
             self.trial = permit
@@ -82,15 +80,6 @@ class Circuit:
         """The call ended without a word on whether the service is there: another one may try."""
         if permit is self.trial:
             self.trial = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class GuardedCall:
-    """One that is made: the circuits of the service and of the model, each with its permit."""
-
-    service: Circuit
-    model: Circuit
-    permits: tuple[Permit, Permit]
 
 
 @dataclass(eq=False)
@@ -118,45 +107,40 @@ class CircuitBreaker:
         self, place: Hashable, model: str, events: AsyncGenerator[ProviderEvent]
     ) -> AsyncGenerator[ProviderEvent]:
         """The events of one call. Raises ``ProviderError``, at once where the service is not to be asked."""
-        call = self._begin(place, model)
+        service, own, permits = self._begin(place, model)
         settled = False
         try:
             async with aclosing(events):
                 async for event in events:
                     if not settled and not isinstance(event, UsageSoFar):
                         settled = True
-                        self._succeed(call.service, call.model)
+                        self._succeed(service, own)
                     yield event
         except ProviderError as error:
             if not settled and error.code in OWN_ERRORS:
-                settled = True
                 if error.status is not None:
-                    self._succeed(call.service)
-                self._fail(call.model, call.permits[1], error, asking_thread.get())
+                    self._succeed(service)
+                self._fail(own, permits[1], error, asking_thread.get())
             elif not settled and error.code in DOWN:
-                settled = True
-                self._fail(call.service, call.permits[0], error)
+                self._fail(service, permits[0], error)
             elif not settled and error.status is not None:  # it answered, if not well
-                settled = True
-                self._succeed(call.service, call.model)
+                self._succeed(service, own)
             raise
         finally:
             with self._lock:
-                for circuit, permit in zip((call.service, call.model), call.permits, strict=True):
-                    circuit.release(permit)
+                service.release(permits[0])
+                own.release(permits[1])
 
-    def _begin(self, place: Hashable, model: str) -> GuardedCall:
+    def _begin(self, place: Hashable, model: str) -> tuple[Circuit, Circuit, tuple[Permit, Permit]]:
+        """The circuits of the service and of the model, and a permit of each."""
         now = time.monotonic()
         with self._lock:
             if place != self.place:
                 self.place, self.circuits = place, {}
             service, own = (self.circuits.setdefault(name, Circuit()) for name in (SERVICE, model or "default"))
-            wait = max(service.wait(now), own.wait(now))
-            permits = (service.begin(now), own.begin(now)) if not wait else (None, None)
-        match permits:
-            case (Permit() as first, Permit() as second):
-                return GuardedCall(service=service, model=own, permits=(first, second))
-        raise provider_error("circuit_open", retry_after=wait)
+            if wait := max(service.wait(now), own.wait(now)):
+                raise provider_error("circuit_open", retry_after=wait)
+            return service, own, (service.begin(now), own.begin(now))
 
     def _succeed(self, *circuits: Circuit) -> None:
         with self._lock:

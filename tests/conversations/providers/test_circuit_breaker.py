@@ -49,11 +49,12 @@ class CircuitMachine(RuleBasedStateMachine):
 
     @rule()
     def a_call_begins(self) -> None:
-        permit = self.circuit.begin(self.now)
         is_closed = self.open_until is None
         may_try = not is_closed and self.now >= (self.open_until or 0) and self.trial is None
-        assert (permit is not None) == (is_closed or may_try)
-        if permit:
+        may_begin = self.circuit.wait(self.now) == 0
+        assert may_begin == (is_closed or may_try)
+        if may_begin:
+            permit = self.circuit.begin(self.now)
             self.calls.append(permit)
             self.trial = permit if may_try else None
 
@@ -106,9 +107,7 @@ TestCircuit = CircuitMachine.TestCase
 def test_a_circuit_of_no_seconds_never_opens() -> None:
     circuit = Circuit()
     for _ in range(3 * FAILURES):
-        permit = circuit.begin(0)
-        assert permit
-        circuit.fail(permit, 0, 0)
+        circuit.fail(circuit.begin(0), 0, 0)
     assert circuit.wait(0) == 0
 
 
