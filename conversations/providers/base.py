@@ -9,18 +9,16 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict, TypeGuard
 
 from conversations.models import Model
 from conversations.providers import model_catalog
-from conversations.providers.cited_documents import CAN_HOLD_DOCUMENTS, with_citations
-from conversations.providers.history import definitions_for, types_in, with_ids_once
+from conversations.providers.messages_api import RequestParts, messages_api_payload
 from conversations.providers.model_catalog import LARGE, Sizes
 from conversations.providers.model_listing import OfferedModel
-from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 Payload = dict[str, Any]
 """The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
@@ -278,49 +276,6 @@ class ModelCall:
         return self.finished.usage if self.finished else self.so_far.usage
 
 
-def messages_api_payload(
-    *,
-    model: str,
-    max_tokens: int,
-    system: Sequence[Mapping[str, Any]],
-    messages: Sequence[Mapping[str, Any]],
-    tools: Sequence[Mapping[str, Any]] = (),
-    tool_choice: str = "",
-    previous_message_id: str | None = None,
-    thinking: ThinkingPlan = NO_THINKING,
-    program: Mapping[str, Any] | None = None,
-) -> Payload:
-    """The exact request for this context, in the shape of the Messages API. Pure: the same input gives the same bytes.
-
-    ``tools`` are definitions of the Messages API: name, description, input_schema. ``tool_choice`` is empty for "auto", or
-    ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say why
-    its cache missed. ``max_tokens`` hold what ``thinking`` has room for. ``program`` is what the provider's own ``program()``
-    said when the request was first made; here it has none.
-    """
-    types = types_in(messages)
-    if not types.isdisjoint(CAN_HOLD_DOCUMENTS):
-        messages = with_citations(messages)
-    if "tool_use" in types:
-        messages = with_ids_once(messages)
-        if not tools:
-            tools, tool_choice = definitions_for(messages), "none"
-    payload: Payload = {
-        "model": model,
-        "max_tokens": max_tokens,
-        "system": [dict(block) for block in system],
-        "messages": [dict(message) for message in messages],
-        "stream": True,
-        **payload_fields(thinking),
-    }
-    if tools:
-        payload["tools"] = [dict(tool) for tool in tools]
-    if tool_choice:
-        payload["tool_choice"] = {"type": tool_choice}
-    if previous_message_id is not None:
-        payload["diagnostics"] = {"previous_message_id": previous_message_id or None}
-    return payload
-
-
 TokenCounter = Callable[[str, str], Awaitable[int]]
 """The tokens that a model, by its id, makes of a text, give or take the few of an envelope. Raises ``ProviderError``."""
 
@@ -330,9 +285,9 @@ class Provider(ABC):
     rewrites = True
     """Whether a model stands behind it that can put a query into other words."""
     calls_tools = True
+    """Whether it can be given tools."""
     sends_pictures = True
     """Whether a model that takes images is given them; else it is told that there is one."""
-    """Whether it can be given tools."""
     marks_cache = True
     """Whether it can be told what to put into a prompt cache."""
     cache_expires = True
@@ -343,11 +298,15 @@ class Provider(ABC):
     """Whether it can tell which models it offers."""
     first_token_seconds: float | None = None
     """How long its first sign of life may take; ``None`` is ``OPENBOOK_FIRST_TOKEN_SECONDS``."""
-    render = staticmethod(messages_api_payload)
 
     @abstractmethod
     def default_model(self) -> str:
         """Of assistants that name none. May read the database."""
+
+    def render(self, parts: RequestParts) -> Payload:
+        """The exact body of a request. Pure but for ``program``, where the parts hold none: the same parts give the same
+        bytes."""
+        return messages_api_payload(parts)
 
     def sizes(self, model: str) -> Sizes:
         """Of a model that has no row, as far as its service told or its maker is known."""

@@ -8,7 +8,7 @@ from typing import Any
 from conversations.providers.base import Payload
 from conversations.providers.dialects import Dialect
 from conversations.providers.history import blocks_of, calls_of, definitions_for, with_ids_once
-from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+from conversations.providers.messages_api import RequestParts
 
 BETWEEN = "\n\n"
 OTHER_KINDS = {"image": "[image]", "document": "[document]"}
@@ -20,32 +20,23 @@ Blocks = Sequence[Mapping[str, Any]]
 Message = dict[str, Any]
 
 
-def chat_payload(
-    *,
-    dialect: Dialect,
-    model: str,
-    max_tokens: int,
-    system: Blocks,
-    messages: Sequence[Mapping[str, Any]],
-    tools: Sequence[Mapping[str, Any]] = (),
-    tool_choice: str = "",
-    thinking: ThinkingPlan = NO_THINKING,
-) -> Payload:
-    """The exact body of the request for this context, of which all but the dialect is as for the Messages API."""
+def chat_payload(parts: RequestParts, dialect: Dialect) -> Payload:
+    """The exact body of the request, as a server of this dialect takes it."""
+    messages, tools, tool_choice = parts.messages, parts.tools, parts.tool_choice
     if calls_of(messages):
         messages = with_ids_once(messages)
         if not tools:
             tools, tool_choice = definitions_for(messages), "none"
-    instructions = texts_of(system)
+    instructions = texts_of(parts.system)
     payload: Payload = {
-        "model": model,
-        dialect.most_tokens: max_tokens,
+        "model": parts.model,
+        dialect.most_tokens: parts.max_tokens,
         "messages": [
             *([{"role": "system", "content": instructions}] if instructions else []),
             *in_order((said for message in messages for said in chat_messages(message, dialect)), dialect),
         ],
         "stream": True,
-        **dialect.thinking_fields(thinking),
+        **dialect.thinking_fields(parts.thinking),
     }
     if dialect.asks_usage:
         payload["stream_options"] = {"include_usage": True}

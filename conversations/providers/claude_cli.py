@@ -29,8 +29,9 @@ from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.history import Content, blocks_of
 from conversations.providers.markers import LABELS, SEPARATOR
 from conversations.providers.message_stream import Progress
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.quoting import mention, transcript
-from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
+from conversations.providers.thinking import ThinkingPlan, payload_fields
 from conversations.runtime.word_tables import read_tables
 
 log = logging.getLogger("openbook.providers")
@@ -86,29 +87,19 @@ class ClaudeCliProvider(Provider):
             "quotes": True,
         }
 
-    def render(
-        self,
-        *,
-        model: str,
-        max_tokens: int,
-        system: Sequence[Mapping[str, Any]],
-        messages: Sequence[Mapping[str, Any]],
-        thinking: ThinkingPlan = NO_THINKING,
-        program: Mapping[str, Any] | None = None,
-        **_: Any,
-    ) -> Payload:
+    def render(self, parts: RequestParts) -> Payload:
         """The context as every provider is given it, and beside it the texts that the CLI is told."""
-        program = program or self.program()
+        program = parts.program or self.program()
         return {
-            "model": model,
-            "max_tokens": max_tokens,
-            "system": [dict(block) for block in system],
-            "messages": [dict(message) for message in messages],
-            **payload_fields(thinking),
+            "model": parts.model,
+            "max_tokens": parts.max_tokens,
+            "system": [dict(block) for block in parts.system],
+            "messages": [dict(message) for message in parts.messages],
+            **payload_fields(parts.thinking),
             "sent": {
-                "system_prompt": "\n\n".join(block["text"] for block in system),
-                "standard_input": prompt(messages, is_quoted=program.get("quotes", False)),
-                **told_of_thinking(thinking),
+                "system_prompt": "\n\n".join(block["text"] for block in parts.system),
+                "standard_input": prompt(parts.messages, is_quoted=program.get("quotes", False)),
+                **told_of_thinking(parts.thinking),
             },
             "program": program,
         }

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, cast
 
 import httpx2
@@ -12,11 +13,12 @@ from django.utils.module_loading import import_string
 
 from conversations.providers import model_catalog, usable_key
 from conversations.providers.anthropic import AnthropicProvider, Client, client_values, with_own_headers
-from conversations.providers.base import Payload, ProviderError, TokenCounter, messages_api_payload
+from conversations.providers.base import Payload, ProviderError, TokenCounter
 from conversations.providers.clouds import CLOUDS, Cloud, access_key
 from conversations.providers.endpoints import Endpoint, EndpointReader, bedrock_from_settings, vertex_from_settings
 from conversations.providers.errors import provider_error
 from conversations.providers.event_stream import StreamEvent
+from conversations.providers.messages_api import RequestParts, messages_api_payload
 from conversations.providers.model_listing import OfferedModel
 
 MISSING = (
@@ -44,9 +46,9 @@ class CloudProvider(AnthropicProvider):
         )
         self.failures = (*AnthropicProvider.failures, *(failure for failure, _ in self._codes))
 
-    def render(self, **values: Any) -> Payload:
+    def render(self, parts: RequestParts) -> Payload:
         """As for the Messages API, but for what the clouds don't take."""
-        return messages_api_payload(**values | {"previous_message_id": None})
+        return messages_api_payload(replace(parts, previous_message_id=None))
 
     def obstacle_at(self, endpoint: Endpoint) -> ProviderError | None:
         if endpoint.problem:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from conversations.models import Connection
 from conversations.providers import connections, model_catalog
 from conversations.providers.base import Finished, ModelCall, Provider, ProviderError, ask
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.model_listing import OfferedModel, can_chat
 
 SECONDS = 20.0
@@ -80,7 +81,7 @@ async def _ask(provider: Provider, model: str, call: ModelCall) -> Trial:
         if not listed:
             return Trial(is_working=False, words=OFFERS_NOTHING if provider.lists_models else LISTS_NOTHING)
         model = next((each.id for each in listed if can_chat(each.id)), listed[0].id)
-    payload = provider.render(model=model, max_tokens=ANSWER_TOKENS, system=SYSTEM, messages=QUESTION)
+    payload = provider.render(RequestParts(model=model, max_tokens=ANSWER_TOKENS, system=SYSTEM, messages=QUESTION))
     began = time.perf_counter()
     async for event in ask(provider, payload, call, seconds=SECONDS):
         if isinstance(event, Finished):

@@ -1,7 +1,7 @@
 """Models behind any server that speaks OpenAI's Chat Completions, by the official SDK."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -27,9 +27,9 @@ from conversations.providers.inline_thoughts import THOUGHT_TAGS, InlineThoughts
 from conversations.providers.known_prices import known_window
 from conversations.providers.listed_models import ListedModels
 from conversations.providers.message_stream import Heard
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.model_catalog import LARGE, SMALL, Sizes
 from conversations.providers.stream_reading import read_stream
-from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from conversations.providers.tool_calls import ToolCalls
 
 LIST_SECONDS = 3.0
@@ -98,30 +98,10 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         """The dialect that a request is written in: the address may be another one when it is rendered again."""
         return {"name": self.name, "dialect": self._dialect().as_dict()}
 
-    def render(
-        self,
-        *,
-        model: str,
-        max_tokens: int,
-        system: Sequence[Mapping[str, Any]],
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: str = "",
-        thinking: ThinkingPlan = NO_THINKING,
-        program: Mapping[str, Any] | None = None,
-        **_: Any,
-    ) -> Payload:
-        """The body of the request, in the dialect that ``program`` recorded or in that of the server."""
-        return chat_payload(
-            dialect=Dialect.of(program["dialect"]) if program else self._dialect(),
-            model=model,
-            max_tokens=max_tokens,
-            system=system,
-            messages=messages,
-            tools=tools,
-            tool_choice=tool_choice,
-            thinking=thinking,
-        )
+    def render(self, parts: RequestParts) -> Payload:
+        """The body of the request, in the dialect that its ``program`` recorded or in that of the server."""
+        program = parts.program
+        return chat_payload(parts, Dialect.of(program["dialect"]) if program else self._dialect())
 
     async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[Heard]:
         client = await self._client(endpoint)

@@ -29,6 +29,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thr
 from conversations.providers import get_provider, model_catalog
 from conversations.providers.base import Finished, Payload, TextDelta
 from conversations.providers.local_model import PROVIDER, SMALL_MODEL
+from conversations.providers.messages_api import RequestParts
 from conversations.replies.journal import journal
 from conversations.runtime.db import in_database
 from tests.benchmarks.measuring import doing
@@ -105,10 +106,12 @@ async def with_a_sliding_window(thread: Thread) -> list[Asked]:
     for index in questions:
         sent = [*newest_within(turns[:index], budget), turns[index]]
         payload = get_provider(PROVIDER).render(
-            model=SMALL_MODEL,
-            max_tokens=ANSWER_TOKENS,
-            system=system_blocks([row.system_prompt]),
-            messages=api_messages(sent),
+            RequestParts(
+                model=SMALL_MODEL,
+                max_tokens=ANSWER_TOKENS,
+                system=system_blocks([row.system_prompt]),
+                messages=api_messages(sent),
+            )
         )
         asked.append(await ask(payload))
     return asked[1:]

@@ -15,6 +15,7 @@ from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 from conversations.providers.base import Payload, Provider
 from conversations.providers.markers import EARLIER, Kind
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.quoting import mention as mentioned
 from conversations.providers.quoting import quote
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
@@ -50,18 +51,20 @@ def render(
     provider's ``program()`` said.
     """
     return provider.render(
-        model=model,
-        max_tokens=max_tokens,
-        system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
-        messages=[
-            *api_messages(turns, additions, mark=cache.mark_at(MESSAGE), quoting=quoting),
-            *joined(part for name, text in rounds for part in round_parts(name, text, results, quoting)),
-        ],
-        tools=json.loads(tools) if tools else (),
-        tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
-        previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
-        thinking=thinking,
-        program=json.loads(program) if program else None,
+        RequestParts(
+            model=model,
+            max_tokens=max_tokens,
+            system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
+            messages=[
+                *api_messages(turns, additions, mark=cache.mark_at(MESSAGE), quoting=quoting),
+                *joined(part for name, text in rounds for part in round_parts(name, text, results, quoting)),
+            ],
+            tools=json.loads(tools) if tools else (),
+            tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
+            previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
+            thinking=thinking,
+            program=json.loads(program) if program else None,
+        )
     )
 
 
@@ -77,12 +80,14 @@ def render_material(
 ) -> Payload:
     """The exact request of a helping task: instructions, and all that they are about as one text."""
     return provider.render(
-        model=model,
-        max_tokens=max_tokens,
-        system=text_blocks(instructions),
-        messages=[{"role": "user", "content": text_blocks(material)}],
-        thinking=thinking,
-        program=json.loads(program) if program else None,
+        RequestParts(
+            model=model,
+            max_tokens=max_tokens,
+            system=text_blocks(instructions),
+            messages=[{"role": "user", "content": text_blocks(material)}],
+            thinking=thinking,
+            program=json.loads(program) if program else None,
+        )
     )
 
 

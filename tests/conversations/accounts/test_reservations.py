@@ -19,6 +19,7 @@ from conversations.errors import RateLimited
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenReservation, UserLimits
 from conversations.providers import get_provider
 from conversations.providers.base import Finished, ModelCall, Reservation, TextDelta, Unreserved, Usage, ask
+from conversations.providers.messages_api import RequestParts
 from conversations.replies import closing, model_requests, opening
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
@@ -74,7 +75,9 @@ def test_a_model_is_called_in_one_place_and_reservations_are_made_in_one() -> No
 
 async def heard(call: ModelCall) -> list[Any]:
     provider = get_provider("offline")
-    payload = provider.render(model="offline", max_tokens=10, system=[], messages=[{"role": "user", "content": "Hi"}])
+    payload = provider.render(
+        RequestParts(model="offline", max_tokens=10, system=[], messages=[{"role": "user", "content": "Hi"}])
+    )
     return [event async for event in ask(provider, payload, call)]
 
 

@@ -29,7 +29,7 @@ from conversations.context.record.turn_account import TurnRun
 from conversations.context.render.rendering import system_blocks
 from conversations.context.tokens.estimate import estimate_tokens, turn_tokens
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks
-from conversations.providers.base import messages_api_payload
+from conversations.providers.messages_api import RequestParts, messages_api_payload
 from conversations.providers.quoting import contextualised
 from tests.conversations.factories import chain, make_reply, make_snapshot, make_thread
 
@@ -66,7 +66,7 @@ def payload_of(model: str, system: list[str], messages: list[list[str]]) -> dict
         {"role": ["user", "assistant"][n % 2], "content": [block for text in texts for block in text_blocks(text)]}
         for n, texts in enumerate(messages)
     ]
-    return messages_api_payload(model=model, max_tokens=9, system=system_blocks(system), messages=said)
+    return messages_api_payload(RequestParts(model=model, max_tokens=9, system=system_blocks(system), messages=said))
 
 
 payloads = st.builds(

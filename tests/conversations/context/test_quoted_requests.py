@@ -27,6 +27,7 @@ from conversations.providers.claude_cli import prompt
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.markers import ARTIFACTS, BULLET, CONTEXTUALISED, PRESET, RECALLED
 from conversations.providers.message_pieces import pieces_of
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.offline_artifacts import LISTED
 from conversations.providers.quoting import (
     contextualised,
@@ -128,14 +129,16 @@ def test_each_text_is_read_back_from_every_providers_request(
     for name in PROVIDERS:
         for program in PROGRAMS.get(name, [None]):
             payload = built_in(name).render(
-                model="m", max_tokens=1, system=text_blocks("Help."), messages=rendered, program=program
+                RequestParts(model="m", max_tokens=1, system=text_blocks("Help."), messages=rendered, program=program)
             )
             again = built_in(name).render(
-                model="m",
-                max_tokens=1,
-                system=text_blocks("Help."),
-                messages=api_messages(turns, beside),
-                program=program,
+                RequestParts(
+                    model="m",
+                    max_tokens=1,
+                    system=text_blocks("Help."),
+                    messages=api_messages(turns, beside),
+                    program=program,
+                )
             )
             assert canonical(payload) == canonical(again)
             assert [(role, read(role, content)) for role, content in messages_in(payload)] == messages, name

@@ -30,6 +30,7 @@ from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import Payload, Provider, ProviderEvent, TextDelta
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.offline import OfflineProvider
 from conversations.providers.offline_answers import answer
 from conversations.providers.quoting import contextualised
@@ -184,7 +185,9 @@ def test_offline_the_query_helps_and_is_never_quoted() -> None:
             "content": [*text_blocks("why?"), *text_blocks(contextualised("why was the cello built in Cremona?"))],
         },
     ]
-    payload = OfflineProvider.render(model="offline", max_tokens=9, system=text_blocks("Be brief."), messages=messages)
+    payload = OfflineProvider().render(
+        RequestParts(model="offline", max_tokens=9, system=text_blocks("Be brief."), messages=messages)
+    )
     assert "You said: “The cello was built by Stradivari in Cremona.”" in answer(payload)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from conversations.context.tokens.thinking import OutputAllowance, pack, plan_for, plan_without, unpack
 from conversations.models import Assistant, Effort, Model
-from conversations.providers.base import messages_api_payload
+from conversations.providers.messages_api import RequestParts, messages_api_payload
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 FIVE = list(Effort.values)
@@ -119,6 +119,6 @@ def test_no_thinking_is_not_written_down() -> None:
 
 def test_a_request_says_what_its_plan_says() -> None:
     plan = plan_for(SONNET, companion(effort="low"))
-    payload = messages_api_payload(model="m", max_tokens=9, system=[], messages=[], thinking=plan)
+    payload = messages_api_payload(RequestParts(model="m", max_tokens=9, system=[], messages=[], thinking=plan))
     assert payload["thinking"] == {"type": "adaptive", "display": "omitted"}
     assert payload["output_config"] == {"effort": "low"}

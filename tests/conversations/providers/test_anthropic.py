@@ -26,6 +26,7 @@ from conversations.providers.base import (
     Usage,
     UsageSoFar,
 )
+from conversations.providers.messages_api import RequestParts
 from tests import model_scripts as scripts
 from tests.conversations.providers.events import without_usage
 from tests.model_scripts import BrokenStream, Gate, Raw, ScriptedRefusal, ScriptedStream, Stall
@@ -60,7 +61,10 @@ async def provider() -> AsyncIterator[AnthropicProvider]:
 def payload(**changed: Any) -> dict[str, Any]:
     system = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
     messages = [{"role": "user", "content": [{"type": "text", "text": "Grüß dich, 世界 👋"}]}]
-    return AnthropicProvider.render(model="claude-local", max_tokens=64, system=system, messages=messages) | changed
+    return (
+        AnthropicProvider().render(RequestParts(model="claude-local", max_tokens=64, system=system, messages=messages))
+        | changed
+    )
 
 
 async def events_of(provider: AnthropicProvider) -> list[ProviderEvent]:

@@ -25,6 +25,7 @@ from conversations.providers.base import (
     ToolDelta,
     ToolStarted,
 )
+from conversations.providers.messages_api import RequestParts
 from tests import model_scripts as scripts
 from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
@@ -345,11 +346,13 @@ async def ask(provider: Provider, question: str, *, tools: bool = True) -> tuple
     pieces: dict[str, int] = {}
     finished: Finished | None = None
     payload = provider.render(
-        model="local-model",
-        max_tokens=64,
-        system=[{"type": "text", "text": "Be brief."}],
-        messages=[{"role": "user", "content": [{"type": "text", "text": question}]}],
-        tools=[SAVE] if provider.calls_tools and tools else (),
+        RequestParts(
+            model="local-model",
+            max_tokens=64,
+            system=[{"type": "text", "text": "Be brief."}],
+            messages=[{"role": "user", "content": [{"type": "text", "text": question}]}],
+            tools=[SAVE] if provider.calls_tools and tools else (),
+        )
     )
     outcome = Outcome(end="")
     try:

@@ -25,6 +25,7 @@ from conversations.providers.claude_cli import ClaudeCliProvider, slow
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.deadline import Deadline
 from conversations.providers.errors import SENTENCES, StreamError
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
 from tests.claude_cli.playing import RESULT, Play, Step, closing_steps, opening_steps, play
@@ -47,11 +48,13 @@ provider = ClaudeCliProvider()
 def payload(text: str = TEXT, system: str = "Be brief.", plan: ThinkingPlan = ADAPTIVE) -> dict[str, Any]:
     messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
     return provider.render(
-        model="claude-local",
-        max_tokens=64,
-        system=[{"type": "text", "text": system}],
-        messages=messages,
-        thinking=plan,
+        RequestParts(
+            model="claude-local",
+            max_tokens=64,
+            system=[{"type": "text", "text": system}],
+            messages=messages,
+            thinking=plan,
+        )
     )
 
 

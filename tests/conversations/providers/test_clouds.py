@@ -27,6 +27,7 @@ from conversations.providers.clouds import CLOUDS, access_key
 from conversations.providers.connection_trial import LISTS_NOTHING, Trial, try_out
 from conversations.providers.connections import address_of, endpoint_of, provider_of, reread
 from conversations.providers.known_prices import known_prices
+from conversations.providers.messages_api import RequestParts
 from tests import model_scripts as scripts
 from tests.calls import reserved_call
 from tests.cloud_servers import (
@@ -54,7 +55,7 @@ ALL = (ACCESS_KEY, SECRET, SESSION, TOKEN)
 
 def payload(provider: BedrockProvider | VertexProvider, model: str = MODEL, **values: Any) -> Payload:
     messages = [{"role": "user", "content": [{"type": "text", "text": "Grüß dich, 世界 👋"}]}]
-    return provider.render(model=model, max_tokens=64, system=[], messages=messages, **values)
+    return provider.render(RequestParts(model=model, max_tokens=64, system=[], messages=messages, **values))
 
 
 def events_of(provider: Any, model: str = MODEL) -> list[ProviderEvent]:

@@ -18,6 +18,7 @@ from conversations.providers import ProviderError, connections, get_provider, mo
 from conversations.providers.base import Finished, Payload, Provider, TextDelta
 from conversations.providers.connection_trial import Trial, offered_models, try_out
 from conversations.providers.connections import endpoint_of, provider_of
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.model_listing import OfferedModel, parse_models
 from tests import model_scripts as scripts
 from tests.calls import reserved_call
@@ -47,7 +48,9 @@ def untrusted(tmp_path: Path) -> ssl.SSLContext:
 
 
 def payload(provider: Provider) -> Payload:
-    return provider.render(model="claude-x", max_tokens=64, system=[], messages=[{"role": "user", "content": "Hi"}])
+    return provider.render(
+        RequestParts(model="claude-x", max_tokens=64, system=[], messages=[{"role": "user", "content": "Hi"}])
+    )
 
 
 def answer_of(row: Connection) -> list[Any]:
@@ -447,7 +450,7 @@ def test_rows_are_read_once_in_a_while_and_never_on_the_event_loop(
 def test_a_connection_that_is_switched_off_renders_and_is_not_asked(model_server: ModelServer, opened: None) -> None:
     make_connection(model_server.url, is_active=False)
     provider = get_provider("team")
-    assert provider.render(model="m", max_tokens=1, system=[], messages=[])["model"] == "m"
+    assert provider.render(RequestParts(model="m", max_tokens=1, system=[], messages=[]))["model"] == "m"
     obstacle = provider.obstacle()
     assert obstacle and "is switched off" in obstacle.message
     assert model_server.requests == []

@@ -1,7 +1,7 @@
 from typing import Any
 
-from conversations.providers.base import messages_api_payload
 from conversations.providers.history import with_ids_once
+from conversations.providers.messages_api import RequestParts, messages_api_payload
 from tests.model_server.rules import complaint
 
 
@@ -24,11 +24,13 @@ def test_an_id_that_comes_again_becomes_another_with_its_result() -> None:
 
 def test_calls_of_the_history_are_defined_and_not_offered_where_the_assistant_has_no_tools() -> None:
     payload = messages_api_payload(
-        model="m", max_tokens=1, system=[], messages=[user("Look"), *round_trip("a"), *round_trip("a")]
+        RequestParts(model="m", max_tokens=1, system=[], messages=[user("Look"), *round_trip("a"), *round_trip("a")])
     )
     assert complaint(payload) is None
     assert (payload["tools"], payload["tool_choice"]) == (
         [{"name": "look", "input_schema": {"type": "object"}}],
         {"type": "none"},
     )
-    assert "tools" not in messages_api_payload(model="m", max_tokens=1, system=[], messages=[user("Look")])
+    assert "tools" not in messages_api_payload(
+        RequestParts(model="m", max_tokens=1, system=[], messages=[user("Look")])
+    )

@@ -24,6 +24,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Model, Rep
 from conversations.providers import get_provider, model_catalog, model_of
 from conversations.providers.base import Payload, ProviderError
 from conversations.providers.local_model import SMALL_MODEL, served_model
+from conversations.providers.messages_api import RequestParts
 from conversations.replies.events import Event
 from conversations.replies.journal import journal
 from conversations.replies.model_requests import OpenedReply
@@ -242,7 +243,7 @@ async def test_a_long_turn_is_counted_exactly_and_the_window_holds_what_fits(
 async def test_what_is_too_large_for_the_engine_is_refused_at_once_and_told(local_model: EngineAddress) -> None:
     provider = get_provider("local")
     messages = [{"role": "user", "content": [{"type": "text", "text": "a b " * ENGINE_TOKENS}]}]
-    payload = provider.render(model=SMALL_MODEL, max_tokens=FEW, system=[], messages=messages)
+    payload = provider.render(RequestParts(model=SMALL_MODEL, max_tokens=FEW, system=[], messages=messages))
     with pytest.raises(ProviderError) as caught:
         _ = [event async for event in provider.stream(payload, seconds=10)]
     assert (caught.value.code, caught.value.retryable, caught.value.status) == ("request_too_large", False, 400)

@@ -21,6 +21,7 @@ from conversations.providers.errors import StreamError
 from conversations.providers.event_stream import EVENTS_AT_ONCE, LIFE, LONGEST, EventReader, StreamEvent, events_in
 from conversations.providers.inline_thoughts import THOUGHT_TAGS, InlineThoughts
 from conversations.providers.message_stream import Heard, MessageAccumulator, Progress
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.openai import OpenAIProvider
 from conversations.providers.stream_reading import Reading
 from conversations.providers.tool_calls import MOST_CALLS, ToolCalls
@@ -51,7 +52,7 @@ def messages_provider(bytes_server: BytesServer, settings: Settings) -> Provider
 
 async def told_over_http(provider: Provider, server: BytesServer, stream: OddStream, pieces: Sequence[bytes]) -> Told:
     server.play(pieces, stream.content_type)
-    payload = provider.render(model="m", max_tokens=64, system=[], messages=QUESTION)
+    payload = provider.render(RequestParts(model="m", max_tokens=64, system=[], messages=QUESTION))
     events: list[ProviderEvent] = []
     try:
         async for event in provider.stream(payload):

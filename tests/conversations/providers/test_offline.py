@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Finished, TextDelta, Usage
 from conversations.providers.markers import ARTIFACTS, CONTEXTUALISED, EARLIER, RECALLED
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.offline_answers import CONNECT, MARK, NOTED, NOTHING, OPENINGS, answer, is_own_answer
 from conversations.providers.quoting import quotation, said_heading
 
@@ -25,7 +26,9 @@ def payload(
     messages = [{"role": role, "content": text_blocks(text)} for role, text in turns]
     if messages:
         messages[-1]["content"] = [*messages[-1]["content"], *text_blocks(*beside)]
-    return get_provider("offline").render(model="offline", max_tokens=1024, system=system, messages=messages)
+    return get_provider("offline").render(
+        RequestParts(model="offline", max_tokens=1024, system=system, messages=messages)
+    )
 
 
 def text_blocks(*texts: str) -> list[dict[str, Any]]:

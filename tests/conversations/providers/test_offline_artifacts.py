@@ -8,6 +8,7 @@ from django.test import override_settings
 from conversations.providers import get_provider
 from conversations.providers.base import Finished, ToolCalled, ToolDelta, ToolStarted, Usage
 from conversations.providers.markers import ARTIFACTS, CONTEXTUALISED, RECALLED
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.offline import PIECE_CHARS
 from conversations.providers.offline_answers import answer
 from conversations.providers.offline_artifacts import (
@@ -34,7 +35,7 @@ Title: User stories: <the subject in a few words>"""
 def offered(*messages: dict[str, Any], **changed: Any) -> dict[str, Any]:
     system = [{"type": "text", "text": "You are a companion."}]
     rendered = get_provider("offline").render(
-        model="offline", max_tokens=1024, system=system, messages=messages, tools=[SAVE]
+        RequestParts(model="offline", max_tokens=1024, system=system, messages=messages, tools=[SAVE])
     )
     return rendered | changed
 

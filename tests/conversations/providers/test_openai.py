@@ -28,6 +28,7 @@ from conversations.providers.base import (
     UsageSoFar,
 )
 from conversations.providers.dialects import DIALECTS, dialect_at
+from conversations.providers.messages_api import RequestParts
 from conversations.providers.openai import OpenAIProvider
 from conversations.providers.request_parts import in_messages_api
 from conversations.providers.thinking import ThinkingPlan
@@ -92,7 +93,7 @@ def payload(**changed: Any) -> dict[str, Any]:
         "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
         "messages": [{"role": "user", "content": [TOLD]}],
     }
-    return OpenAIProvider().render(**values | changed)
+    return OpenAIProvider().render(RequestParts(**values | changed))
 
 
 async def events_of(provider: OpenAIProvider, **changed: Any) -> list[ProviderEvent]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from conversations.providers.chat_completions import as_messages_api, chat_payload
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.image_tokens import RULES, ImageRule, image_rule, image_tokens, sent_size
+from conversations.providers.messages_api import RequestParts
 
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
 CONTENT = [
@@ -20,11 +21,13 @@ CONTENT = [
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_a_picture_is_a_part_of_its_own_and_comes_back_as_it_was(dialect) -> None:  # type: ignore[no-untyped-def]
     payload = chat_payload(
-        dialect=dialect,
-        model="m",
-        max_tokens=10,
-        system=[{"type": "text", "text": "Be brief."}],
-        messages=[{"role": "user", "content": CONTENT}],
+        RequestParts(
+            model="m",
+            max_tokens=10,
+            system=[{"type": "text", "text": "Be brief."}],
+            messages=[{"role": "user", "content": CONTENT}],
+        ),
+        dialect,
     )
     message = payload["messages"][-1]
     assert message["content"] == [
