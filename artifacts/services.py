@@ -51,6 +51,19 @@ class Provenance:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ArtifactDraft:
+    """An artifact that is to be made, with the content of its version 1. ``preset`` made it, if one did, and it is shown after
+    the turn at ``after_position``."""
+
+    title: str
+    kind: str
+    content: str
+    language: str = ""
+    preset: str = ""
+    after_position: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class SavedVersion:
     """``changed`` is false where the newest version says the same already: then nothing was stored."""
 
@@ -61,34 +74,23 @@ class SavedVersion:
 
 
 @transaction.atomic
-def create(
-    *,
-    thread_id: uuid.UUID,
-    user_id: int,
-    title: str,
-    kind: str,
-    content: str,
-    made: Provenance,
-    language: str = "",
-    preset: str = "",
-    after_position: int = 0,
-) -> SavedVersion:
+def create(draft: ArtifactDraft, *, thread_id: uuid.UUID, user_id: int, made: Provenance) -> SavedVersion:
     """A new artifact with its version 1. Raises ``ArtifactError``."""
-    check_title(title)
-    check_kind(kind)
-    check_content(content)
+    check_title(draft.title)
+    check_kind(draft.kind)
+    check_content(draft.content)
     artifact = Artifact.objects.create(
         thread_id=thread_id,
         user_id=user_id,
-        title=title,
-        kind=kind,
-        language=language,
-        preset=preset,
-        after_position=after_position,
+        title=draft.title,
+        kind=draft.kind,
+        language=draft.language,
+        preset=draft.preset,
+        after_position=draft.after_position,
         created_at=made.at,
         updated_at=made.at,
     )
-    return SavedVersion(artifact=artifact, version=_version(artifact, content, made), created=True)
+    return SavedVersion(artifact=artifact, version=_version(artifact, draft.content, made), created=True)
 
 
 @transaction.atomic

@@ -77,11 +77,10 @@ class ArtifactList(APIView):
         with transaction.atomic():
             invalidation.lock(thread.user_id, thread.id)
             saved = services.create(
-                **values,
+                services.ArtifactDraft(**values, after_position=thread.last_position),
                 thread_id=thread.id,
                 user_id=thread.user_id,
                 made=_provenance(ArtifactVersion.Origin.PROGRAM),
-                after_position=thread.last_position,
             )
             invalidation.artifact_changed(saved.artifact)
         return Response(_whole(saved.artifact), status=201)

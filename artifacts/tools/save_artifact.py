@@ -62,17 +62,15 @@ def _save(call: ToolContext, input: Mapping[str, Any]) -> SavedVersion:
     artifact = known_artifact(call, title)
     if artifact:
         return services.add_version(artifact, content=content, made=made)
-    return services.create(
-        thread_id=call.thread_id,
-        user_id=call.user_id,
+    draft = services.ArtifactDraft(
         title=title,
         kind=input["kind"],
         language=clean(one_line(input.get("language", ""))),
         content=content,
-        made=made,
         preset=call.preset,
         after_position=call.last_position,
     )
+    return services.create(draft, thread_id=call.thread_id, user_id=call.user_id, made=made)
 
 
 def known_artifact(call: ToolContext, title: str) -> Artifact | None:

@@ -152,7 +152,12 @@ def installation_families(found: Installation | None) -> Iterator[GaugeMetricFam
     yield from one("openbook_leases", "Leases that are held, but for those of workers.", found.leases)
     yield from one("openbook_installation_replies_running", "Replies that run anywhere.", found.running)
     yield from one("openbook_installation_replies_stuck", "Replies whose server has gone.", found.stuck)
-    queue, now = ["queue"], found.at.timestamp()
+    yield from work_families(found)
+    yield from upkeep_families(found)
+
+
+def work_families(found: Installation) -> Iterator[GaugeMetricFamily]:
+    queue = ["queue"]
     yield from gauges(
         "openbook_queue_length",
         "Tasks that could be run, at most 10000.",
@@ -171,6 +176,10 @@ def installation_families(found: Installation | None) -> Iterator[GaugeMetricFam
         ["status", "error"],
         [([status, error], number) for (status, error), number in recent_requests(found).items()],
     )
+
+
+def upkeep_families(found: Installation) -> Iterator[GaugeMetricFamily]:
+    now = found.at.timestamp()
     yield from gauges(
         "openbook_replica_up",
         "1: the standby follows.",

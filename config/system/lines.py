@@ -13,7 +13,7 @@ from config.observability.installation import Disk, Queue, Standby
 from config.system.facts import Facts, Month, Run, Table
 from conversations.staff.display import duration, moment, number, with_noun
 from conversations.staff.overview import charts
-from conversations.staff.overview.charts import Chart, Series
+from conversations.staff.overview.charts import Axis, Chart, Series
 from conversations.upkeep import partitions
 
 MEBIBYTE = 2**20
@@ -223,7 +223,6 @@ def growth(months: Sequence[Month], now: datetime) -> Chart:
             Series(name=name, look=look, values=[by_month.get((table, each)) for each in used])
             for table, (name, look) in names.items()
         ],
-        show=lambda size: f"{size:,.1f} MB",
-        tick=lambda size: f"{size:,g} MB",
+        Axis(show=lambda size: f"{size:,.1f} MB", tick=lambda size: f"{size:,g} MB"),
         note="what the tables of model requests and accesses to content hold of each month, with their indexes",
     )

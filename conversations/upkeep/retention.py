@@ -49,12 +49,16 @@ class Kind:
 
 def kinds(days: Mapping[str, int] | None = None) -> list[Kind]:
     """All there are. ``days`` by name, 0 for good, hold in place of the settings."""
-    given = days or {}
 
     def since(name: str, configured: int) -> timedelta | None:
-        number = given.get(name, configured)
+        number = (days or {}).get(name, configured)
         return timedelta(days=number) if number else None
 
+    return [*_kinds_by_setting(since), *_fixed_kinds()]
+
+
+def _kinds_by_setting(since: Callable[[str, int], timedelta | None]) -> list[Kind]:
+    """Those whose time is a setting. ``since`` makes one of its days; ``None``: for good."""
     return [
         Kind(
             name="threads",
@@ -88,6 +92,11 @@ def kinds(days: Mapping[str, int] | None = None) -> list[Kind]:
             preview=lambda before: expired.tables(partitions.EVENTS, partitions.events_over(before)),
             delete=partitions.drop_events,
         ),
+    ]
+
+
+def _fixed_kinds() -> list[Kind]:
+    return [
         Kind(
             name="files",
             what="uploaded files that are in no message",

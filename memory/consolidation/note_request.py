@@ -27,34 +27,34 @@ from memory.consolidation.findings import EarlierTopic
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoteRequest:
-    """A request that is to be recorded, with the texts that it names, and what its answer speaks of by number."""
+class PartToNote:
+    """Turns of a thread that a model is asked about. ``material`` tells them, what is known and what is open; ``excluded`` are
+    turns among them that no model is given."""
 
+    thread: Thread
+    turns: Sequence[Turn]
+    excluded: Sequence[tuple[Turn, Reason]] = ()
+    material: str
+    known: Sequence[tuple[UUID, str]]
+    topics: Sequence[EarlierTopic]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteRequest:
+    """A request that is to be recorded, with the texts that it names. Its answer speaks of what is known of the ``part``, and
+    of its topics, by number."""
+
+    part: PartToNote
     snapshot: ContextSnapshot
     blocks: Sequence[ContextBlock]
     payload: Payload
-    known: Sequence[tuple[UUID, str]]
-    topics: Sequence[EarlierTopic]
     reservation: Reservation | None = None
     """For its call, once it is stored."""
 
 
-def noting(
-    provider: Provider,
-    model: str,
-    thread: Thread,
-    turns: Sequence[Turn],
-    *,
-    excluded: Sequence[tuple[Turn, Reason]] = (),
-    material: str,
-    known: Sequence[tuple[UUID, str]],
-    topics: Sequence[EarlierTopic],
-    attempt: int,
-) -> NoteRequest:
-    """The request about these turns of a thread. ``material`` tells them, what is known and what is open; ``excluded`` are
-    turns among them that no model is given."""
+def request_about(part: PartToNote, provider: Provider, model: str, *, attempt: int) -> NoteRequest:
     base = Section.of("base", extraction_prompt.INSTRUCTIONS)
-    about = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
+    about = Section(name=MATERIAL, text=part.material, tokens=estimate_tokens(part.material))
     sections = [section for section in (program_section(provider.program()), base) if section]
     tokens = sum(section.tokens for section in (*sections, about))
     allowance = OutputAllowance.of_task(
@@ -71,10 +71,10 @@ def noting(
         thinking=allowance.thinking,
         program="".join(section.text for section in sections if section is not base),
     )
-    items = packed_items(list(_items(known, topics))) if known or topics else ""
+    items = packed_items(list(_items(part.known, part.topics))) if part.known or part.topics else ""
     snapshot = ContextSnapshot(
-        thread=thread,
-        user_id=thread.user_id,
+        thread=part.thread,
+        user_id=part.thread.user_id,
         purpose=ContextSnapshot.Purpose.CONSOLIDATION,
         round=attempt,
         created_at=clock.now(),
@@ -86,22 +86,27 @@ def noting(
         budget=tokens,  # a part is as long as it is: there is no other
         hard_cap=tokens,
         total_tokens=tokens,
-        message_history_count=len(turns),
-        message_history_tokens=sum(turn.token_count for turn in turns),
-        open_threads_count=len(topics),
+        message_history_count=len(part.turns),
+        message_history_tokens=sum(turn.token_count for turn in part.turns),
+        open_threads_count=len(part.topics),
         sections=snapshot_codec.pack_texts(map(named_text, sections)),
         additions=snapshot_codec.pack_texts([named_text(about)]),
-        runs=snapshot_codec.pack_runs(runs_of_part(turns, thread, excluded)),
+        runs=snapshot_codec.pack_runs(runs_of_part(part.turns, part.thread, part.excluded)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,
     )
-    of_thread = [
-        ContextBlock(thread=thread, user_id=thread.user_id, sha256=sha256(text), text=text)
-        for text in (material, items)
-        if text
-    ]
-    of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in sections]
-    return NoteRequest(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload, known=known, topics=topics)
+    blocks = [*_blocks_of_staff(sections), *_blocks_of_thread(part, items)]
+    return NoteRequest(part=part, snapshot=snapshot, blocks=blocks, payload=payload)
+
+
+def _blocks_of_staff(sections: Sequence[Section]) -> Iterator[ContextBlock]:
+    for section in sections:
+        yield ContextBlock(sha256=sha256(section.text), text=section.text)
+
+
+def _blocks_of_thread(part: PartToNote, items: str) -> Iterator[ContextBlock]:
+    for text in filter(None, (part.material, items)):
+        yield ContextBlock(thread=part.thread, user_id=part.thread.user_id, sha256=sha256(text), text=text)
 
 
 def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[TurnRun]:

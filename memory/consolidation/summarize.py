@@ -24,7 +24,7 @@ from conversations.runtime import clock, telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import Findings, SourceTurn
-from memory.consolidation.note_request import NoteRequest, noting
+from memory.consolidation.note_request import NoteRequest, PartToNote, request_about
 from memory.consolidation.pending_parts import PendingPart, hold
 from memory.consolidation.store import open_topics_of
 from memory.consolidation.supersession import Facts
@@ -130,17 +130,15 @@ def record(
         thread, content = hold(pending, [turn.id for turn in turns])
         known = _bearing_facts(pending.user, turns, facts)
         topics = open_topics_of(pending.user, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
-        request = noting(
-            writer.provider,
-            writer.model,
-            thread,
-            [_place(turn) for turn in content.turns],
+        part = PartToNote(
+            thread=thread,
+            turns=[_place(turn) for turn in content.turns],
             excluded=[(_place(turn), reason) for turn, reason in content.excluded],
             material=extraction_prompt.material(turns, known, topics),
             known=known,
             topics=topics,
-            attempt=attempt,
         )
+        request = request_about(part, writer.provider, writer.model, attempt=attempt)
         ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
         request.snapshot.save(force_insert=True)
         reservation = allowances.reserve(
@@ -185,7 +183,8 @@ def _parse(answer: str | None, call: ModelCall, request: NoteRequest, turns: Seq
         raise extraction_prompt.InvalidAnswer("The answer has no end.")
     if not _is_whole(call):
         raise extraction_prompt.InvalidAnswer(f"The model stopped: {call.finished.stop_reason[:40]}.")
-    return extraction_prompt.parse_answer(answer, turns, request.known, request.topics, made_by=request.snapshot.model)
+    known, topics = request.part.known, request.part.topics
+    return extraction_prompt.parse_answer(answer, turns, known, topics, made_by=request.snapshot.model)
 
 
 def _is_whole(call: ModelCall) -> bool:

@@ -24,6 +24,15 @@ class Series:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Axis:
+    """How values are written, at its ticks perhaps shorter. It ends at ``most``, by default above the largest value."""
+
+    show: Callable[[float], str]
+    tick: Callable[[float], str] | None = None
+    most: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChartBar:
     look: str
     title: str
@@ -78,34 +87,26 @@ def chart(
     title: str,
     labels: Sequence[str],
     series: Sequence[Series],
+    axis: Axis,
     *,
-    show: Callable[[float], str],
-    tick: Callable[[float], str] | None = None,
     note: str = "",
-    most: float | None = None,
     are_lines: bool = False,
 ) -> Chart:
     """Bars that stand on one another for each label, or lines."""
     by_label = list(zip(*(one.values for one in series), strict=True))
     top = max(((max if are_lines else math.fsum)([value or 0 for value in values]) for values in by_label), default=0)
-    scale, step = nice(most or top), (RIGHT_EDGE - LEFT) / max(len(labels), 1)
+    scale, step = nice(axis.most or top), (RIGHT_EDGE - LEFT) / max(len(labels), 1)
     has_any = any(value for one in series for value in one.values)
     return Chart(
         slug=slug,
         title=title,
         note=note,
         legend=[(one.name, one.look) for one in series],
-        bars=list(_bars(labels, series, scale, step, show)) if has_any and not are_lines else [],
+        bars=list(_bars(labels, series, scale, step, axis.show)) if has_any and not are_lines else [],
         lines=[_line(one, scale, step) for one in series] if has_any and are_lines else [],
-        ticks=[
-            ChartTick(at=_y(value, scale), label=(tick or show)(value) if value else "0")
-            for value in (0, scale / 2, scale)
-        ],
+        ticks=list(_ticks(axis, scale)),
         marks=list(_marks(labels, step)),
-        rows=[
-            ChartRow(label=label, values=[show(value) if value is not None else "–" for value in values])
-            for label, *values in zip(labels, *(one.values for one in series), strict=True)
-        ],
+        rows=list(_rows(labels, series, axis)),
     )
 
 
@@ -143,6 +144,17 @@ def _line(one: Series, scale: float, step: float) -> ChartLine:
     parts = [[place for place in part if place] for known, part in groupby(places, key=bool) if known]
     path = " ".join("M" + " L".join(f"{x},{y}" for x, y in part) for part in parts if len(part) > 1)
     return ChartLine(look=one.look, points=path, dots=[part[0] for part in parts if len(part) == 1])
+
+
+def _ticks(axis: Axis, scale: float) -> Iterator[ChartTick]:
+    tick = axis.tick or axis.show
+    for value in (0, scale / 2, scale):
+        yield ChartTick(at=_y(value, scale), label=tick(value) if value else "0")
+
+
+def _rows(labels: Sequence[str], series: Sequence[Series], axis: Axis) -> Iterator[ChartRow]:
+    for label, *values in zip(labels, *(one.values for one in series), strict=True):
+        yield ChartRow(label=label, values=["–" if value is None else axis.show(value) for value in values])
 
 
 def _marks(labels: Sequence[str], step: float) -> Iterator[ChartTick]:

@@ -16,7 +16,7 @@ from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import prices
 from conversations.staff import display
 from conversations.staff.overview import charts
-from conversations.staff.overview.charts import Chart, Series, Value, chart
+from conversations.staff.overview.charts import Axis, Chart, Series, Value, chart
 from conversations.upkeep import hourly_figures
 from conversations.upkeep.hourly_figures import Hour
 
@@ -29,6 +29,7 @@ USED = {
 }
 """What the chart of tokens stacks, and the figures that each of it is the sum of."""
 SHARES = {"p50": 0.5, "p95": 0.95}
+COUNT = "{:,.0f}".format
 LEFT_OUT = (
     Reason.OVER_BUDGET,
     Reason.TURN_LIMIT,
@@ -224,36 +225,27 @@ def facts(whole: UsageStep) -> list[KeyFigure]:
 
 
 def charts_of(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
-    labels = [step.label for step in steps]
-    count = "{:,.0f}".format
-    left_out = [reason for reason in LEFT_OUT if whole.sums[f"left_out {reason.value}"]]
+    return [*request_charts(steps), *latency_charts(steps), *context_charts(steps, whole)]
 
-    def series(name: str, look: str, value: Callable[[Counter[str]], Value]) -> Series:
-        return Series(name=name, look=look, values=[value(step.sums) for step in steps])
 
-    def latency(slug: str, title: str, kind: str) -> Chart:
-        shares = [
-            series(name, name, partial(hourly_figures.percentile, name=kind, share=SHARES[name])) for name in SHARES
-        ]
-        note = "to within a tenth: half and 95 of 100 took no longer"
-        return chart(slug, title, labels, shares, show=display.milliseconds, note=note, are_lines=True)
-
+def request_charts(steps: Sequence[UsageStep]) -> list[Chart]:
+    """How requests ended, and what they took."""
+    labels = labels_of(steps)
     return [
         chart(
             "requests",
             "Model requests",
             labels,
-            [series(name, name, itemgetter(f"status {name}")) for name in STATUSES],
-            show=count,
+            [series_of(steps, name, name, itemgetter(f"status {name}")) for name in STATUSES],
+            Axis(show=COUNT),
             note="by how they ended",
         ),
         chart(
             "tokens",
             "Tokens",
             labels,
-            [series(name, kind, partial(added, kinds)) for kind, (name, kinds) in USED.items()],
-            show=count,
-            tick=short_number,
+            [series_of(steps, name, kind, partial(added, kinds)) for kind, (name, kinds) in USED.items()],
+            Axis(show=COUNT, tick=short_number),
             note="as reported",
         ),
         chart(
@@ -261,38 +253,70 @@ def charts_of(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
             "Cost",
             labels,
             [Series(name="USD", look="cost", values=[float(step.cost) for step in steps])],
-            show=lambda value: display.money(Decimal(str(value))),
+            Axis(show=lambda value: display.money(Decimal(str(value)))),
             note="by list prices",
         ),
         chart(
             "cache",
             "Input from the prompt cache",
             labels,
-            [series("share of the input", "cache_read", cache_share)],
-            show=percent,
-            most=1,
+            [series_of(steps, "share of the input", "cache_read", cache_share)],
+            Axis(show=percent, most=1),
             are_lines=True,
         ),
-        latency("first-token", "Time to the first token", "first_token"),
-        latency("took", "Time in all", "took"),
+    ]
+
+
+def latency_charts(steps: Sequence[UsageStep]) -> list[Chart]:
+    return [
+        chart(
+            slug,
+            title,
+            labels_of(steps),
+            [
+                series_of(steps, name, name, partial(hourly_figures.percentile, name=kind, share=share))
+                for name, share in SHARES.items()
+            ],
+            Axis(show=display.milliseconds),
+            note="to within a tenth: half and 95 of 100 took no longer",
+            are_lines=True,
+        )
+        for slug, title, kind in (
+            ("first-token", "Time to the first token", "first_token"),
+            ("took", "Time in all", "took"),
+        )
+    ]
+
+
+def context_charts(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
+    """What the contexts went without, and what was recalled for them."""
+    left_out = [reason for reason in LEFT_OUT if whole.sums[f"left_out {reason.value}"]]
+    return [
         chart(
             "left-out",
             "Turns left out",
-            labels,
-            [series(reason.label, reason.value, itemgetter(f"left_out {reason.value}")) for reason in left_out],
-            show=count,
-            tick=short_number,
+            labels_of(steps),
+            [series_of(steps, each.label, each.value, itemgetter(f"left_out {each.value}")) for each in left_out],
+            Axis(show=COUNT, tick=short_number),
             note="by reason, summed over the requests",
         ),
         chart(
             "recalled",
             "Requests with something recalled",
-            labels,
-            [series("recalled for the message", "recalled", itemgetter("recalled"))],
-            show=count,
+            labels_of(steps),
+            [series_of(steps, "recalled for the message", "recalled", itemgetter("recalled"))],
+            Axis(show=COUNT),
             note="memories and earlier turns, beside the message",
         ),
     ]
+
+
+def labels_of(steps: Sequence[UsageStep]) -> list[str]:
+    return [step.label for step in steps]
+
+
+def series_of(steps: Sequence[UsageStep], name: str, look: str, value: Callable[[Counter[str]], Value]) -> Series:
+    return Series(name=name, look=look, values=[value(step.sums) for step in steps])
 
 
 def percent(value: float) -> str:

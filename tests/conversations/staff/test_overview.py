@@ -174,7 +174,7 @@ def test_only_who_may_see_model_requests_sees_their_overview(signed_in: SignIn) 
 
 def test_bars_stand_on_one_another_up_to_their_sum() -> None:
     series = [Series(name="a", look="a", values=[3, 0]), Series(name="b", look="b", values=[1, 2])]
-    chart = charts.chart("s", "T", ["x", "y"], series, show="{:g}".format)
+    chart = charts.chart("s", "T", ["x", "y"], series, charts.Axis(show="{:g}".format))
     first, second, third = chart.bars
     assert (first.y + first.height, first.height) == pytest.approx((charts.FLOOR, 3 * second.height))
     assert second.y + second.height == pytest.approx(first.y)
@@ -184,7 +184,7 @@ def test_bars_stand_on_one_another_up_to_their_sum() -> None:
 
 def test_a_line_breaks_where_there_is_nothing_and_a_lone_value_is_a_dot() -> None:
     series = [Series(name="a", look="a", values=[1, 2, None, 4])]
-    [line] = charts.chart("s", "T", ["w", "x", "y", "z"], series, show="{:g}".format, are_lines=True).lines
+    [line] = charts.chart("s", "T", ["w", "x", "y", "z"], series, charts.Axis(show="{:g}".format), are_lines=True).lines
     assert (line.points.count("M"), line.points.count("L"), len(line.dots)) == (1, 1, 1)
 
 
