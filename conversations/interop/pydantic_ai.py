@@ -18,7 +18,7 @@ from conversations import threads
 from conversations.context.render.rendering import api_messages
 from conversations.interop.messages import model_messages, turns_of
 from conversations.replies import append, model_requests
-from conversations.replies.user_content import user_blocks
+from conversations.replies.user_content import NewMessage, user_blocks
 from conversations.runtime.db import in_database
 
 
@@ -63,9 +63,8 @@ async def keep(
 def _prepare(
     user: User, thread_id: uuid.UUID | str | None, prompt: str, assistant: str | None, across_sessions: bool
 ) -> AgentInput:
-    upcoming = model_requests.upcoming(
-        user=user, thread_id=thread_id, assistant=assistant, blocks=user_blocks(prompt), for_another_model=True
-    )
+    message = NewMessage(user=user, thread_id=thread_id, assistant=assistant, blocks=user_blocks(prompt))
+    upcoming = model_requests.upcoming(message, for_another_model=True)
     context = upcoming.context
     beside = [addition.text for addition in context.parts.additions]
     texts = [tier.text for tier in context.parts.tiers if tier.text]

@@ -5,6 +5,9 @@ Rows are locked in one order: the thread's, then the reply's.
 
 import logging
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -56,29 +59,33 @@ def request_stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     return reply
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReplyProgress:
+    """What the process that runs a reply knows of it: what it said, the ``files`` that this can cite, what its earlier calls
+    took (``None``: as its row has it), and the events that are not stored yet."""
+
+    transcript: ReplyTranscript
+    files: CitableFiles = NO_CITABLE_FILES
+    spent: Spent | None = None
+    events: Sequence[Event] = ()
+
+
 def close(
     *,
     reply_id: uuid.UUID,
     user_id: int,
     owner: str | None,
     outcome: Outcome,
-    transcript: ReplyTranscript | None = None,
-    files: CitableFiles = NO_CITABLE_FILES,
-    spent: Spent | None = None,
-    events: list[Event] = [],  # noqa: B006
+    progress: ReplyProgress | None = None,
 ) -> list[Event]:
     """End a reply: its last events, the assistant turn, the snapshot and the reply itself, all or nothing.
 
-    ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; what it said is read from the event
-    log where it isn't given, and the ``files`` that it can cite from its requests. ``spent`` is what its earlier calls took.
-    Returns the events that were appended, the ending last; none when the reply had ended already or belongs to somebody else.
+    ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; where no ``progress`` is known, what it
+    said is read from the event log, and the files that it can cite from its requests. Returns the events that were appended,
+    the ending last; none when the reply had ended already or belongs to somebody else.
     """
     now = clock.now()
-    blocks, going_on = _blocks_of(user_id, reply_id, transcript, outcome)
-    answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
-    if answer:
-        files = _citable(user_id, reply_id) if transcript is None else files
-        answer.citations = find_citations(answer.text, files) or None
+    spent = progress.spent if progress else None
     reply = Reply(
         id=reply_id,
         user_id=user_id,
@@ -88,8 +95,8 @@ def close(
         error=outcome.error,
         ended_at=now,
     )
-    if answer:
-        answer.reply, answer.status = reply, (going_on or outcome.message_status).value
+    answer = _answer_of(reply, progress, outcome, now)
+    events = progress.events if progress else ()
     row = _store_end(owner, reply, answer, outcome, spent, events)
     if row is None:
         return []
@@ -112,13 +119,25 @@ def close(
     return [*events, ending]
 
 
+def _answer_of(reply: Reply, progress: ReplyProgress | None, outcome: Outcome, now: datetime) -> Message | None:
+    """The assistant turn that a reply leaves, without its place."""
+    blocks, going_on = _blocks_of(reply.user_id, reply.id, progress.transcript if progress else None, outcome)
+    if not blocks:
+        return None
+    answer = turn_of(Message.Role.ASSISTANT, blocks, now)
+    files = progress.files if progress else _citable(reply.user_id, reply.id)
+    answer.citations = find_citations(answer.text, files) or None
+    answer.reply, answer.status = reply, (going_on or outcome.message_status).value
+    return answer
+
+
 def _store_end(
     owner: str | None,
     reply: Reply,
     answer: Message | None,
     outcome: Outcome,
     spent: Spent | None,
-    events: list[Event],
+    events: Sequence[Event],
 ) -> dict[str, Any] | None:
     """What the database knows of a reply that is ended by this, of its newest request, and of its turn's place, if it left
     one. ``None`` where the reply doesn't run or is not the owner's."""

@@ -24,7 +24,7 @@ from conversations.replies.model_requests import OpenedReply
 from conversations.replies.outcomes import failure, interruption, stopped, without_turn
 from conversations.replies.rounds import ReplyRun
 from conversations.replies.transcript import ReplyTranscript
-from conversations.replies.user_content import client_id, file_ids, user_blocks
+from conversations.replies.user_content import NewMessage, client_id, file_ids, user_blocks
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import ReplyStep
@@ -71,11 +71,19 @@ async def start(**values: Unpack[NewTurn]) -> OpenedReply:
 
 def begin(**values: Unpack[NewTurn]) -> BegunReply:
     """The first half of ``start``, in a thread for the database. The second is ``let_run``, on the event loop."""
-    files, message_id = file_ids(values.get("files")), client_id(values.get("client_message_id"))
-    blocks = user_blocks(values["content"], may_be_empty=bool(files))
-    turn: dict[str, Any] = {"assistant": None, **values, "files": files, "client_message_id": message_id}
-    del turn["content"]
-    return _begin(opening.open_turn, blocks=blocks, **turn)
+    files = file_ids(values.get("files"))
+    message = NewMessage(
+        user=values["user"],
+        thread_id=values["thread_id"],
+        files=files,
+        client_message_id=client_id(values.get("client_message_id")),
+        blocks=user_blocks(values["content"], may_be_empty=bool(files)),
+        assistant=values.get("assistant"),
+        model=values.get("model", ""),
+        thread_model=values.get("thread_model", ""),
+    )
+    options, token = values.get("options", NO_OPTIONS), values.get("token")
+    return _begin(opening.open_turn, message=message, options=options, token=token)
 
 
 async def start_preset(

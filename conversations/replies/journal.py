@@ -14,7 +14,7 @@ from conversations.accounts.allowances import NOTHING_SPENT, Spent
 from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.providers.base import ModelCall, Reservation
 from conversations.replies import events as eventlog
-from conversations.replies.closing import close
+from conversations.replies.closing import ReplyProgress, close
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
 from conversations.replies.exact_counts import ExactCounts
@@ -172,6 +172,7 @@ class Journal:
         self.doorbell.ring(reply_key(live.id))
 
     async def _store_end(self, live: LiveReply, outcome: Outcome, events: list[Event]) -> list[Event]:
+        progress = ReplyProgress(transcript=live.transcript, files=live.files, spent=live.spent, events=events)
         for pause in CLOSE_PAUSES:
             try:
                 return await in_database(close)(
@@ -179,10 +180,7 @@ class Journal:
                     user_id=live.user_id,
                     owner=OWNER,
                     outcome=outcome,
-                    transcript=live.transcript,
-                    files=live.files,
-                    spent=live.spent,
-                    events=events,
+                    progress=progress,
                 )
             except DatabaseError as error:
                 log.warning("can't store the end of a reply yet", extra={"reply": str(live.id), "cause": str(error)})

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import IntegrityError
 
 from artifacts.models import Preset
@@ -36,6 +35,7 @@ from conversations.replies.cursor import ThreadCursor, next_turn, place_of, sess
 from conversations.replies.events import LEASE, Event
 from conversations.replies.outcomes import Outcome
 from conversations.replies.rows import as_json, columns, fetch
+from conversations.replies.user_content import NewMessage
 from conversations.runtime import clock, telemetry
 from conversations.runtime.db import read_only
 from conversations.runtime.sql_files import read_statements
@@ -80,6 +80,22 @@ class OpenedReply:
         return self.message
 
 
+@dataclass(frozen=True, kw_only=True)
+class TurnToAnswer:
+    """What a request is to answer at a place in a thread: a user turn, which says what it is ``about``, or the instruction of a
+    preset, of which a reply is ``silent``."""
+
+    turn: Turn
+    cursor: ThreadCursor
+    session: Session
+    about: str = ""
+    silent: bool = False
+
+    @classmethod
+    def of(cls, message: Message, cursor: ThreadCursor, session: Session) -> "TurnToAnswer":
+        return cls(turn=Turn.of(message), cursor=cursor, session=session, about=message.text)
+
+
 def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
     """What another memory service has to be asked before the next request of a reply can be built."""
     about = opened.message.text if opened.message else ""
@@ -90,15 +106,13 @@ def first_request(opened: OpenedReply, *, query: Rewriting | None = None, round:
     """The next request of a reply, to be recorded before the model is called (S1): the one that asks for a contextualised query
     where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former."""
     thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
-    newest = Turn.of(opened.message) if opened.message else instruction(thread, opened.preset)
-    context = next_request(
-        ThreadCursor(thread=thread),
-        newest,
+    to_answer = TurnToAnswer(
+        turn=Turn.of(opened.message) if opened.message else instruction(thread, opened.preset),
+        cursor=ThreadCursor(thread=thread),
         session=session_of(thread),
-        query=query,
         silent=opened.message is None,
-        options=opened.options,
     )
+    context = next_request(to_answer, opened.options, query=query)
     return snapshots.of_reply(context, opened.reply, round=round), context
 
 
@@ -200,25 +214,21 @@ class PreparedContext:
 
 
 def upcoming(
+    message: NewMessage,
     *,
-    user: User,
-    thread_id: uuid.UUID | str | None,
-    assistant: str | None,
-    blocks: list[dict[str, Any]],
-    files: Sequence[uuid.UUID] = (),
-    brings_files: bool = False,
     options: CallerOptions = NO_OPTIONS,
+    brings_files: bool = False,
     for_another_model: bool = False,
-    chosen: str = "",
-    thread_model: str = "",
 ) -> PreparedContext:
-    """What a message would be answered from. Calls no model and writes nothing. ``brings_files``: some that are not stored."""
-    cursor = place_of(user, thread_id, assistant, text_of(blocks), thread_model=thread_model)
-    options = with_choice(options, cursor, chosen)
-    brought = [file_block(file) for file in attachable(user, files, cursor.thread.id)]
-    message = next_turn(cursor, [*brought, *blocks], None)
-    session = session_after(cursor, message.created_at)
-    question = still_to_ask(cursor.thread, session, message.text)
+    """What a message would be answered from. Calls no model and writes nothing. ``brings_files``: some that are not stored.
+    Raises ``ThreadNotFound``, ``ModelNotOffered``."""
+    text = text_of(message.blocks)
+    cursor = place_of(message.user, message.thread_id, message.assistant, text, thread_model=message.thread_model)
+    options = with_choice(options, cursor, message.model)
+    brought = [file_block(file) for file in attachable(message.user, message.files, cursor.thread.id)]
+    turn = next_turn(cursor, [*brought, *message.blocks], None)
+    session = session_after(cursor, turn.created_at)
+    question = still_to_ask(cursor.thread, session, turn.text)
     if question and backend_ranking.may_be_asked(question):
         backend_ranking.ask_and_wait(question)
     with suppress(ProviderError):  # told by the build
@@ -227,52 +237,31 @@ def upcoming(
             learn_list_and_wait(provider, place.model)
     return PreparedContext(
         context=build(
-            cursor,
-            replace(Turn.of(message), id=None),
-            session=session,
-            options=options,
+            TurnToAnswer(turn=replace(Turn.of(turn), id=None), cursor=cursor, session=session),
+            options,
             for_another_model=for_another_model,
             brings_files=brings_files,
         ),
         thread_id=None if cursor.is_new else cursor.thread.id,
-        begins_session=session.started_at == message.created_at,
+        begins_session=session.started_at == turn.created_at,
     )
 
 
-def preview_context(
-    *,
-    user: User,
-    thread_id: uuid.UUID | str | None,
-    assistant: str | None,
-    blocks: list[dict[str, Any]],
-    files: Sequence[uuid.UUID] = (),
-    model: str = "",
-    thread_model: str = "",
-) -> SnapshotAnswer:
-    """The snapshot that a message would get, of a model that can be chosen where one is named. Calls no model and writes
-    nothing. Raises ``ModelNotOffered``."""
-    prepared = upcoming(
-        user=user,
-        thread_id=thread_id,
-        assistant=assistant,
-        blocks=blocks,
-        files=files,
-        chosen=model,
-        thread_model=thread_model,
-    )
-    return snapshot_api.preview(prepared.context, prepared.thread_id, user_id=user.pk)
+def preview_context(message: NewMessage) -> SnapshotAnswer:
+    """The snapshot that a message would get. As ``upcoming``."""
+    prepared = upcoming(message)
+    return snapshot_api.preview(prepared.context, prepared.thread_id, user_id=message.user.pk)
 
 
-def build_if_possible(cursor: ThreadCursor, newest: Turn, *, about: str = "", **values: Any) -> Context | None:
+def build_if_possible(to_answer: TurnToAnswer, options: CallerOptions) -> Context | None:
     """The next request, where no service has to be asked for something first and nothing is wrong with it; else ``None``: the
-    reply is stored without, tries again in a task of its own, and tells what is wrong. ``values`` are those of
-    ``next_request``."""
-    thread = cursor.thread
+    reply is stored without, tries again in a task of its own, and tells what is wrong."""
+    thread = to_answer.cursor.thread
     try:
-        place = fallbacks.place_of(thread.assistant, values["options"])
-        if still_to_ask(thread, values["session"], about) or fallbacks.without_list(place):
+        place = fallbacks.place_of(thread.assistant, options)
+        if still_to_ask(thread, to_answer.session, to_answer.about) or fallbacks.without_list(place):
             return None
-        return next_request(cursor, newest, **values)
+        return next_request(to_answer, options)
     except ProviderError:
         return None
     except Exception:
@@ -280,34 +269,25 @@ def build_if_possible(cursor: ThreadCursor, newest: Turn, *, about: str = "", **
         return None
 
 
-def next_request(
-    cursor: ThreadCursor,
-    newest: Turn,
-    *,
-    session: Session,
-    query: Rewriting | None = None,
-    silent: bool = False,
-    options: CallerOptions = NO_OPTIONS,
-) -> Context:
+def next_request(to_answer: TurnToAnswer, options: CallerOptions, *, query: Rewriting | None = None) -> Context:
     with telemetry.listener.context() as step:
-        context = build(cursor, newest, session=session, query=query, silent=silent, options=options)
+        context = build(to_answer, options, query=query)
         step.record_context(context)
     if context.rewriting != NOT_ASKED:
         return context
+    cursor = to_answer.cursor
     return rewriting_context(context, assistant=cursor.thread.assistant, provider=provider_of(cursor, options))
 
 
 def build(
-    cursor: ThreadCursor,
-    newest: Turn,
+    to_answer: TurnToAnswer,
+    options: CallerOptions,
     *,
-    session: Session,
     query: Rewriting | None = None,
-    silent: bool = False,
-    options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
     brings_files: bool = False,
 ) -> Context:
+    cursor, session = to_answer.cursor, to_answer.session
     thread, provider = cursor.thread, provider_of(cursor, options)
     tools = tools_for(thread.assistant, provider, options.model)
     question = backend_ranking.question_of(thread, session, "")
@@ -318,13 +298,13 @@ def build(
             user_id=thread.user_id,
             thread_id=None if cursor.is_new else thread.id,
             last_reply=cursor.last_reply,
-            newest=newest,
+            newest=to_answer.turn,
             session=session,
             at=clock.now(),
             query=query,
             prepared=backend_ranking.prepared(question),
             tools=tools,
-            silent=silent,
+            silent=to_answer.silent,
             remembers=thread.remembers,
             options=options,
             for_another_model=for_another_model,

@@ -5,7 +5,7 @@ again.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +23,6 @@ from conversations.context.gather.files import named_files, names_of_files
 from conversations.context.record import snapshots
 from conversations.context.sessions import Session
 from conversations.context.tokens.estimate import text_of
-from conversations.context.turns.turn import Turn
 from conversations.errors import (
     CannotContinue,
     CannotRetry,
@@ -38,8 +37,9 @@ from conversations.replies import retries
 from conversations.replies.closing import interrupt
 from conversations.replies.cursor import ThreadCursor, next_turn, place_in, place_of, session_after, session_of
 from conversations.replies.events import LEASE, OWNER
-from conversations.replies.model_requests import OpenedReply, build_if_possible, parameters, with_choice
+from conversations.replies.model_requests import OpenedReply, TurnToAnswer, build_if_possible, parameters, with_choice
 from conversations.replies.rows import as_json, columns, fetch
+from conversations.replies.user_content import NewMessage
 from conversations.runtime import clock
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
@@ -55,44 +55,31 @@ RACES = ("one_running_reply_per_thread", "thread_opened_once", "allowance_forget
 
 
 def open_turn(
-    *,
-    user: User,
-    thread_id: uuid.UUID | str | None,
-    assistant: str | None,
-    blocks: list[dict[str, Any]],
-    client_message_id: str | None,
-    files: Sequence[uuid.UUID] = (),
-    options: CallerOptions = NO_OPTIONS,
-    model: str = "",
-    thread_model: str = "",
-    token: ApiToken | None = None,
+    message: NewMessage, *, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
-    """Store the user turn, its reply and its first request. ``None`` creates a thread; no other id ever does (T5).
+    """Store the user turn, its reply and its first request.
 
     A ``client_message_id`` that is known answers with what it made then. ``token`` is the one that asked, if it was not a
-    page; its own limits count too. ``model`` is one that can be chosen for the assistant, ``thread_model`` the one of a new
-    thread. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``, ``ModelNotOffered``.
+    page; its own limits count too. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``, ``ModelNotOffered``.
     """
+    user, client_id = message.user, message.client_message_id
 
     def attempt() -> OpenedReply | None:
-        cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id, thread_model)
+        text = text_of(message.blocks)
+        cursor = place_of(user, message.thread_id, message.assistant, text, client_id, message.thread_model)
         if cursor.duplicate:
-            message = Message.objects.get(user=user, id=cursor.duplicate)
-            reply = Reply.objects.filter(user=user, thread=cursor.thread, user_message=message).latest("created_at")
-            return OpenedReply(thread=cursor.thread, message=message, reply=reply, saved=None, repeated=True)
+            turn = Message.objects.get(user=user, id=cursor.duplicate)
+            reply = Reply.objects.filter(user=user, thread=cursor.thread, user_message=turn).latest("created_at")
+            return OpenedReply(thread=cursor.thread, message=turn, reply=reply, saved=None, repeated=True)
         if not _is_free(cursor):
             return None
-        brought = attachable(user, files, cursor.thread.id)
-        message = next_turn(cursor, [*map(file_block, brought), *blocks], client_message_id)
-        session = session_after(cursor, message.created_at)
-        asked = with_choice(options, cursor, model)
+        brought = attachable(user, message.files, cursor.thread.id)
+        turn = next_turn(cursor, [*map(file_block, brought), *message.blocks], client_id)
+        session = session_after(cursor, turn.created_at)
+        asked = with_choice(options, cursor, message.model)
         is_read = all(file.state != File.State.READING for file in brought)
-        context = (
-            build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=asked)
-            if is_read
-            else None
-        )
-        return store_turn(cursor, message, session, context, token, options=asked, model=asked.model)
+        context = build_if_possible(TurnToAnswer.of(turn, cursor, session), asked) if is_read else None
+        return store_turn(cursor, turn, session, context, token, options=asked, model=asked.model)
 
     return _open(attempt)
 
@@ -161,7 +148,7 @@ def _answer_again(
     assert before.user_message_id
     message = Message.objects.get(user=cursor.thread.user_id, id=before.user_message_id)
     session = session_of(cursor.thread)
-    context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=options)
+    context = build_if_possible(TurnToAnswer.of(message, cursor, session), options)
     asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
     opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)
     return opened and replace(opened, continues=continues)
@@ -195,8 +182,8 @@ def open_preset(
             return None
         asked = with_choice(NO_OPTIONS, cursor) if options is None else options
         reply = _new_reply(cursor, token, preset=preset.slug, client_id=click, model=asked.model)
-        newest = instruction(thread, preset)
-        context = build_if_possible(cursor, newest, session=session, silent=True, options=asked)
+        silent = TurnToAnswer(turn=instruction(thread, preset), cursor=cursor, session=session, silent=True)
+        context = build_if_possible(silent, asked)
         opened = _store(cursor, reply, context, options=asked)
         return opened and replace(opened, preset=preset, saved=eventlog.requested(reply))
 

@@ -1,9 +1,12 @@
 """What a user may send."""
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 
 from conversations.context.tokens.estimate import text_of
 from conversations.errors import InvalidMessage, MessageTooLong
@@ -15,6 +18,24 @@ MAX_CLIENT_ID_CHARS = 100
 
 MOST_FILES = 20
 """Of one message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewMessage:
+    """What a user sends, checked.
+
+    ``thread_id`` ``None`` opens a thread; no other id ever does (T5). ``model`` is one that can be chosen for the assistant,
+    for this message alone, ``thread_model`` the one that answers in a thread that this opens.
+    """
+
+    user: User
+    thread_id: uuid.UUID | str | None
+    blocks: list[dict[str, Any]]
+    files: Sequence[uuid.UUID] = ()
+    client_message_id: str | None = None
+    assistant: str | None = None
+    model: str = ""
+    thread_model: str = ""
 
 
 def user_blocks(content: Any, *, may_be_empty: bool = False) -> list[dict[str, Any]]:

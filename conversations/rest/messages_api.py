@@ -42,7 +42,7 @@ from conversations.models import ApiToken, Assistant, File, Scope, text_blocks
 from conversations.replies import history_files, model_requests
 from conversations.replies.append import append
 from conversations.replies.events import Event, data_of
-from conversations.replies.user_content import client_id, user_blocks
+from conversations.replies.user_content import NewMessage, client_id, user_blocks
 from conversations.rest import messages_shapes as shapes
 from conversations.rest import streams
 from conversations.rest.authentication import TokenAuthentication
@@ -484,15 +484,15 @@ def _estimated(user: User, matched: MatchedCall) -> int:
 
 
 def _upcoming(user: User, matched: MatchedCall, unstored: Sequence[SentFile] = ()) -> Context:
-    return model_requests.upcoming(
+    message = NewMessage(
         user=user,
         thread_id=matched.thread,
         assistant=matched.assistant.slug,
         blocks=[*named_blocks(unstored), *matched.blocks],
         files=matched.files,
-        brings_files=bool(matched.call.files or (_is_to_import(matched) and _to_restore(matched.call))),
-        options=matched.call.options,
-    ).context
+    )
+    brings_files = bool(matched.call.files or (_is_to_import(matched) and _to_restore(matched.call)))
+    return model_requests.upcoming(message, options=matched.call.options, brings_files=brings_files).context
 
 
 def _with_history(coming: Context, matched: MatchedCall) -> int:

@@ -20,7 +20,7 @@ from conversations.errors import InvalidMessage, NotFound, ReplyNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import BegunReply, model_requests
 from conversations.replies.events import Event, data_of
-from conversations.replies.user_content import file_ids, user_blocks
+from conversations.replies.user_content import NewMessage, file_ids, user_blocks
 from conversations.rest import conditional
 from conversations.rest.base import STREAMED, APIView, AsyncAPIView, Continuation, caller, event_stream, token_of
 from conversations.rest.errors import ReplyFailed
@@ -226,13 +226,15 @@ class ContextPreview(AsyncAPIView):
         payload = valid(MessageRequest, request)
         return Response(
             model_requests.preview_context(
-                user=caller(request),
-                thread_id=None if thread_id == threads.NEW else thread_id,
-                assistant=payload["assistant"],
-                blocks=user_blocks(payload["content"], may_be_empty=bool(payload["files"])),
-                files=file_ids(payload["files"]),
-                model=payload["model"],
-                thread_model=payload["thread_model"],
+                NewMessage(
+                    user=caller(request),
+                    thread_id=None if thread_id == threads.NEW else thread_id,
+                    assistant=payload["assistant"],
+                    blocks=user_blocks(payload["content"], may_be_empty=bool(payload["files"])),
+                    files=file_ids(payload["files"]),
+                    model=payload["model"],
+                    thread_model=payload["thread_model"],
+                )
             )
         )
 

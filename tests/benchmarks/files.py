@@ -20,6 +20,7 @@ from conversations.context.built_context import Context
 from conversations.files.progress import read_file
 from conversations.models import Assistant, File, Thread, text_blocks
 from conversations.replies.opening import open_turn
+from conversations.replies.user_content import NewMessage
 from tests.benchmarks import file_answers, file_readers
 from tests.benchmarks.context import build_read_only
 from tests.benchmarks.exchange import memory
@@ -243,12 +244,12 @@ def turns() -> Sequence[str]:
 def asked(thread: Thread, files: Sequence[File]) -> Thread:
     Assistant.objects.filter(id=thread.assistant_id).update(rewriting=Assistant.Rewriting.OFF)
     opened = open_turn(
-        user=thread.user,
-        thread_id=thread.id,
-        assistant=None,
-        blocks=text_blocks("Who flipped the magic switch?"),
-        client_message_id=None,
-        files=[file.id for file in files],
+        NewMessage(
+            user=thread.user,
+            thread_id=thread.id,
+            blocks=text_blocks("Who flipped the magic switch?"),
+            files=[file.id for file in files],
+        )
     )
     ending(opened)
     return Thread.objects.select_related("assistant").get(id=thread.id)

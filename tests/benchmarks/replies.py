@@ -17,7 +17,7 @@ from conversations.accounts import tokens
 from conversations.context.built_context import Context
 from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
-from conversations.replies.closing import close
+from conversations.replies.closing import ReplyProgress, close
 from conversations.replies.cursor import next_turn, place_in, session_after
 from conversations.replies.events import OWNER
 from conversations.replies.model_requests import OpenedReply
@@ -25,6 +25,7 @@ from conversations.replies.opening import open_turn
 from conversations.replies.opening import store_turn as store_opened
 from conversations.replies.outcomes import Outcome
 from conversations.replies.transcript import ReplyTranscript
+from conversations.replies.user_content import NewMessage
 from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user
 
@@ -99,14 +100,7 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
 
 
 def opening(thread: Thread, token: ApiToken | None = None) -> OpenedReply:
-    return open_turn(
-        user=thread.user,
-        thread_id=thread.id,
-        assistant=None,
-        blocks=text_blocks(QUESTION),
-        client_message_id=None,
-        token=token,
-    )
+    return open_turn(NewMessage(user=thread.user, thread_id=thread.id, blocks=text_blocks(QUESTION)), token=token)
 
 
 def store_turn(thread: Thread, context: Context) -> None:
@@ -123,7 +117,7 @@ def ending(opened: OpenedReply) -> None:
         user_id=opened.reply.user_id,
         owner=OWNER,
         outcome=outcome,
-        transcript=ReplyTranscript.of(ANSWER),
+        progress=ReplyProgress(transcript=ReplyTranscript.of(ANSWER)),
     )
 
 

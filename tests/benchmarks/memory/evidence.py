@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from conversations.models import Assistant, text_blocks
 from conversations.replies import model_requests
+from conversations.replies.user_content import NewMessage
 from conversations.runtime import db
 from conversations.runtime.db import read_only
 from memory.index import word_index
@@ -210,10 +211,12 @@ def build(user: User, thread: uuid.UUID | None, result: Result, name: str) -> No
     """The whole context that the question would get as a message, as ``POST threads/{id}/context/`` builds it."""
     with timed(result, name):
         context = model_requests.upcoming(
-            user=user,
-            thread_id=None if result.question.elsewhere else thread,
-            assistant="companion",
-            blocks=text_blocks(result.question.question),
+            NewMessage(
+                user=user,
+                thread_id=None if result.question.elsewhere else thread,
+                assistant="companion",
+                blocks=text_blocks(result.question.question),
+            )
         ).context
     assert not context.problems, context.problems
     result.tokens[name] = context.total_tokens

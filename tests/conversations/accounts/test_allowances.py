@@ -24,6 +24,7 @@ from conversations.providers.base import Usage
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from tests import model_scripts as scripts
@@ -39,12 +40,7 @@ ROOM = 10
 
 def open_reply(user: User, token: ApiToken | None = None, text: str = "Hello") -> model_requests.OpenedReply:
     return opening.open_turn(
-        user=user,
-        thread_id=None,
-        assistant=None,
-        blocks=[{"type": "text", "text": text}],
-        client_message_id=None,
-        token=token,
+        NewMessage(user=user, thread_id=None, blocks=[{"type": "text", "text": text}]), token=token
     )
 
 
@@ -60,7 +56,7 @@ def end(turn: model_requests.OpenedReply, status: Reply.Status = Reply.Status.CO
         user_id=turn.reply.user_id,
         owner=OWNER,
         outcome=outcome,
-        transcript=ReplyTranscript.of("Hi"),
+        progress=closing.ReplyProgress(transcript=ReplyTranscript.of("Hi")),
     )
 
 

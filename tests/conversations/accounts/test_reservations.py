@@ -22,6 +22,7 @@ from conversations.providers.base import Finished, ModelCall, Reservation, TextD
 from conversations.providers.messages_api import RequestParts
 from conversations.replies import closing, model_requests, opening
 from conversations.replies.model_requests import OpenedReply
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import in_database
 from conversations.runtime.ids import uuid7
 from conversations.upkeep.hourly_figures import cost_of, hours
@@ -160,9 +161,7 @@ async def test_a_reply_ends_in_words_where_a_round_finds_no_room(
 
 
 def test_a_dead_process_loses_what_it_asked_for_and_not_what_its_rounds_took(user: User) -> None:
-    opened = opening.open_turn(
-        user=user, thread_id=None, assistant=None, blocks=[{"type": "text", "text": "Hi"}], client_message_id=None
-    )
+    opened = opening.open_turn(NewMessage(user=user, thread_id=None, blocks=[{"type": "text", "text": "Hi"}]))
     assert opened.recorded
     snapshot, context = opened.recorded
     further = copy(snapshot)

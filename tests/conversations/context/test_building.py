@@ -19,6 +19,7 @@ from conversations.models import Assistant, ContextBlock, ContextSnapshot, Messa
 from conversations.providers.markers import CONTEXTUALISED
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import read_only
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, record
 
@@ -243,9 +244,7 @@ def test_the_body_accounts_for_each_turn_exactly_once(user: User) -> None:
 def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: Any) -> None:
     """A stop may come while the context is being built, and that step can't be called back."""
     settings.OPENBOOK_PROVIDER = "not known"  # so that the context is built apart from the turn
-    opened = opening.open_turn(
-        user=user, thread_id=None, assistant=None, blocks=text_blocks("Hi"), client_message_id=None
-    )
+    opened = opening.open_turn(NewMessage(user=user, thread_id=None, blocks=text_blocks("Hi")))
     settings.OPENBOOK_PROVIDER = "offline"
     closing.close(
         reply_id=opened.reply.id, user_id=opened.reply.user_id, owner=opened.reply.owner, outcome=outcomes.stopped()
@@ -258,12 +257,8 @@ def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: 
 def test_a_preview_is_what_the_request_then_gets(user: User, settings: Any) -> None:
     settings.OPENBOOK_PROVIDER = "offline"
     thread = make_thread(user, talk(8))
-    preview = model_requests.preview_context(
-        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("And now?")
-    )
-    opened = opening.open_turn(
-        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("And now?"), client_message_id=None
-    )
+    preview = model_requests.preview_context(NewMessage(user=user, thread_id=thread.id, blocks=text_blocks("And now?")))
+    opened = opening.open_turn(NewMessage(user=user, thread_id=thread.id, blocks=text_blocks("And now?")))
     assert opened.recorded is not None
     snapshot, _ = opened.recorded
     body = snapshot_api.body(snapshot)

@@ -19,6 +19,7 @@ from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import read_only
 from tests.conversations.context import promises
 from tests.conversations.factories import make_thread
@@ -63,9 +64,7 @@ def settle(**values: Any) -> None:
 
 def say(thread: Thread, text: str = "And now?", answer: str = "") -> Context:
     """The context of a message that is sent, with every promise checked; then it is answered."""
-    opened = opening.open_turn(
-        user=thread.user, thread_id=thread.id, assistant=None, blocks=text_blocks(text), client_message_id=None
-    )
+    opened = opening.open_turn(NewMessage(user=thread.user, thread_id=thread.id, blocks=text_blocks(text)))
     return checked(opened, answer)
 
 
@@ -91,7 +90,7 @@ def end(opened: model_requests.OpenedReply, answer: str) -> None:
         user_id=opened.reply.user_id,
         owner=OWNER,
         outcome=outcome,
-        transcript=ReplyTranscript.of(answer),
+        progress=closing.ReplyProgress(transcript=ReplyTranscript.of(answer)),
     )
 
 
@@ -263,9 +262,7 @@ def test_another_model_an_unknown_provider_and_back(user: User) -> None:
     settle(provider="anthropic")
     assert [say(thread, "ok", answer="ok").cache.state.value for _ in range(2)] == ["first", "too_small"]
     settle(provider="gone")
-    opened = opening.open_turn(
-        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("ok"), client_message_id=None
-    )
+    opened = opening.open_turn(NewMessage(user=user, thread_id=thread.id, blocks=text_blocks("ok")))
     assert opened.recorded is None
     end(opened, "")
     settle(provider="anthropic", model="other")

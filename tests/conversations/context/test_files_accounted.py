@@ -18,6 +18,7 @@ from conversations.context.record import snapshot_api, snapshots
 from conversations.context.record.snapshot_shapes import FileInRequestAnswer
 from conversations.models import Assistant, ContextSnapshot, File, FilePart, Reply, text_blocks
 from conversations.replies import opening
+from conversations.replies.user_content import NewMessage
 from tests.conversations.factories import make_file, make_user
 
 pytestmark = pytest.mark.django_db
@@ -79,12 +80,9 @@ def test_each_part_of_each_file_is_accounted_for_once(messages: Sequence[Message
             files = [make_file(user, parts=parts, state=File.State.READY) for parts in message.files]
             seen += files
             opened = opening.open_turn(
-                user=user,
-                thread_id=thread,
-                assistant=None,
-                blocks=text_blocks(message.text),
-                client_message_id=None,
-                files=[file.id for file in files],
+                NewMessage(
+                    user=user, thread_id=thread, blocks=text_blocks(message.text), files=[file.id for file in files]
+                )
             )
             thread = opened.thread.id
             Reply.objects.filter(id=opened.reply.id).update(status=Reply.Status.COMPLETED, ended_at=timezone.now())

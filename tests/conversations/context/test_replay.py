@@ -29,6 +29,7 @@ from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import read_only
 from memory import forgetting
 from memory.models import Memory
@@ -52,9 +53,7 @@ def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bo
 
 def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> model_requests.OpenedReply:
     """Said and answered, as the application does it."""
-    opened = opening.open_turn(
-        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks(text), client_message_id=None
-    )
+    opened = opening.open_turn(NewMessage(user=user, thread_id=thread.id, blocks=text_blocks(text)))
     end(opened, answer)
     return opened
 
@@ -66,7 +65,7 @@ def end(opened: model_requests.OpenedReply, answer: str) -> None:
         user_id=opened.reply.user_id,
         owner=OWNER,
         outcome=outcome,
-        transcript=ReplyTranscript.of(answer),
+        progress=closing.ReplyProgress(transcript=ReplyTranscript.of(answer)),
     )
 
 
@@ -113,7 +112,7 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
         user_id=clicked.reply.user_id,
         owner=OWNER,
         outcome=outcomes.stopped(),
-        transcript=ReplyTranscript(),
+        progress=closing.ReplyProgress(transcript=ReplyTranscript()),
     )
     end(opening.open_retry(user=user, reply_id=said.reply.id), "Where?")
     send(user, thread, "In Hamburg.")

@@ -34,6 +34,7 @@ from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.cursor import session_of
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Topic
 from tests.artifacts.factories import make_artifact
@@ -168,13 +169,11 @@ class Story(RuleBasedStateMachine):
         self.now += timedelta(seconds=1)
         blocks = text_blocks(text)
         preview, again = (
-            model_requests.preview_context(user=self.user, thread_id=self.thread.id, assistant=None, blocks=blocks)
+            model_requests.preview_context(NewMessage(user=self.user, thread_id=self.thread.id, blocks=blocks))
             for _ in range(2)
         )
         assert promises.same(preview) == promises.same(again), "the same rows, the same time, the same context"
-        opened = opening.open_turn(
-            user=self.user, thread_id=self.thread.id, assistant=None, blocks=blocks, client_message_id=None
-        )
+        opened = opening.open_turn(NewMessage(user=self.user, thread_id=self.thread.id, blocks=blocks))
         body = self.check(opened)
         if body["rewriting"]["outcome"] == preview["rewriting"]["outcome"]:  # else a model was asked meanwhile
             assert promises.same(preview) == promises.same(body), "what the preview promised"
@@ -312,7 +311,7 @@ class Story(RuleBasedStateMachine):
             user_id=opened.reply.user_id,
             owner=OWNER,
             outcome=outcome,
-            transcript=ReplyTranscript.of(answer),
+            progress=closing.ReplyProgress(transcript=ReplyTranscript.of(answer)),
         )
         self.reply = opened.reply
 

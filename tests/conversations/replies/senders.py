@@ -22,19 +22,13 @@ def main(user_id: int, token_id: int, count: int) -> None:
     from conversations.errors import RateLimited  # noqa: PLC0415
     from conversations.models import ApiToken, text_blocks  # noqa: PLC0415
     from conversations.replies import opening  # noqa: PLC0415
+    from conversations.replies.user_content import NewMessage  # noqa: PLC0415
 
     user, token = User.objects.get(id=user_id), ApiToken.objects.get(id=token_id)
 
     def send(text: str) -> str:
         try:
-            opening.open_turn(
-                user=user,
-                thread_id=None,
-                assistant=None,
-                blocks=text_blocks(text),
-                client_message_id=None,
-                token=token,
-            )
+            opening.open_turn(NewMessage(user=user, thread_id=None, blocks=text_blocks(text)), token=token)
         except RateLimited as error:
             return f"{error.details['whose']}'s {error.details['limit']}"
         finally:

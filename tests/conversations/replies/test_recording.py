@@ -17,7 +17,6 @@ from django.utils import timezone
 from conversations import replies
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
-from conversations.context.files.citations import NO_CITABLE_FILES
 from conversations.context.record import snapshot_api
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
@@ -27,6 +26,7 @@ from conversations.replies.cursor import place_in
 from conversations.replies.events import LEASE, OWNER
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.transcript import ReplyTranscript
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from tests.conversations.factories import make_reply, make_thread
@@ -64,11 +64,12 @@ def while_building(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], ob
 
 def send(user: User, thread: Thread | None, text: str = "Hello", client_message_id: str | None = None) -> OpenedReply:
     return opening.open_turn(
-        user=user,
-        thread_id=thread.id if thread else None,
-        assistant=None,
-        blocks=text_blocks(text),
-        client_message_id=client_message_id,
+        NewMessage(
+            user=user,
+            thread_id=thread.id if thread else None,
+            blocks=text_blocks(text),
+            client_message_id=client_message_id,
+        )
     )
 
 
@@ -120,7 +121,7 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
             user_id=opened.reply.user_id,
             owner=OWNER,
             outcome=outcomes.stopped(),
-            transcript=ReplyTranscript.of("Indeed"),
+            progress=closing.ReplyProgress(transcript=ReplyTranscript.of("Indeed")),
         )
 
     while_building(elsewhere(others))
@@ -203,7 +204,7 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
                 user_id=opened.reply.user_id,
                 owner=OWNER,
                 outcome=outcomes.stopped(),
-                transcript=ReplyTranscript.of(""),
+                progress=closing.ReplyProgress(transcript=ReplyTranscript.of("")),
             )
             != []
         )
@@ -244,7 +245,7 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
             user_id=opened.reply.user_id,
             owner=OWNER,
             outcome=outcomes.stopped(),
-            transcript=ReplyTranscript.of("so far"),
+            progress=closing.ReplyProgress(transcript=ReplyTranscript.of("so far")),
         )
 
     ended = await both(stop, stop)
@@ -279,8 +280,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
             user_id=opened.reply.user_id,
             owner=OWNER,
             outcome=outcome,
-            transcript=said,
-            files=NO_CITABLE_FILES,
+            progress=closing.ReplyProgress(transcript=said),
         )
     written = [query["sql"] for query in begun if re.search(r"\b(INSERT|UPDATE)\b", query["sql"])]
     assert (len(written), len(ended)) == (1, 1)

@@ -16,11 +16,11 @@ from conversations.context.caller_options import NO_OPTIONS
 from conversations.context.record import snapshots
 from conversations.context.record.snapshots import NotRebuildable
 from conversations.context.render.rendering import canonical
-from conversations.context.turns.turn import Turn
 from conversations.files import progress, storage
 from conversations.models import ContextSnapshot, File, Message, text_blocks
 from conversations.replies import cursor, opening
-from conversations.replies.model_requests import build_if_possible
+from conversations.replies.model_requests import TurnToAnswer, build_if_possible
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from memory import forgetting
@@ -177,12 +177,12 @@ def test_a_request_that_was_built_before_is_not_stored_afterwards(user: User, is
     place = cursor.place_of(user, here, None, "")
     message = cursor.next_turn(place, text_blocks("Where does my spare key lie?"), None)
     session = cursor.session_after(place, message.created_at)
-    context = build_if_possible(place, Turn.of(message), about=message.text, session=session, options=NO_OPTIONS)
+    context = build_if_possible(TurnToAnswer.of(message, place, session), NO_OPTIONS)
     assert context
     assert SAID in json.dumps(context.payload)
     forgetting.forget_turn(user, told.messages.get(position=1).id)
     assert opening.store_turn(place, message, session, context) is None
     assert rows_with(SAID) == []
-    opened = opening.open_turn(user=user, thread_id=here, assistant=None, blocks=message.blocks, client_message_id=None)
+    opened = opening.open_turn(NewMessage(user=user, thread_id=here, blocks=message.blocks))
     assert opened.recorded
     assert rows_with(SAID) == []

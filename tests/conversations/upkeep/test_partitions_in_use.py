@@ -24,6 +24,7 @@ from conversations.accounts import tokens
 from conversations.context.explain.model_switch import switch_before
 from conversations.models import ContextSnapshot, Thread
 from conversations.replies.model_requests import preview_context
+from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import run
 from conversations.runtime.ids import lowest_uuid7
 from conversations.staff.trace import trace_reads
@@ -89,9 +90,7 @@ def test_a_thread_of_a_year_reads_the_months_since_its_last_reply(user: User) ->
     recent = {each.name for each in partitions.partitions(REQUESTS) if each.until > now - 3 * DAY} | {REQUESTS.rest}
     assert len(partitions.partitions(REQUESTS)) - len(recent) > 10
     with reading_plans() as plans:
-        preview_context(
-            user=user, thread_id=thread.id, assistant=None, blocks=[{"type": "text", "text": "Who are you?"}]
-        )
+        preview_context(NewMessage(user=user, thread_id=thread.id, blocks=[{"type": "text", "text": "Who are you?"}]))
     assert plans, "the request before is read"
     assert all(plan <= recent for plan in plans)
     oldest = ContextSnapshot.objects.exclude(id=newest.id).get()
