@@ -1,7 +1,7 @@
 """What another attempt at a reply is asked for, by how the one before ended. Reads only."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from conversations.context.caller_options import CallerOptions
 from conversations.context.rules.fitting import Section, resumed
@@ -20,37 +20,36 @@ TOO_LARGE, OUT_OF_ROOM = "request_too_large", "out_of_room"
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
-Asked = tuple[str, str]
+ModelOfProvider = tuple[str, str]
 """A provider, and the name of a model of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskableModels:
+    """Whom another attempt may be asked of: the assistant's ``own`` model and its ``fallback``, and all that are ``offered``.
+    ``usual`` is the thread's, if it has one, else the assistant's own."""
+
+    own: ModelOfProvider
+    fallback: ModelOfProvider
+    usual: ModelOfProvider
+    offered: Sequence[ModelOfProvider]
 
 
 def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptions:
     """The options of the next attempt. Where no model is named it is asked of the one that answered before. Raises
     ``ModelNotOffered``."""
-    assistant = before.thread.assistant
-    provider = provider_name(assistant)
-    own: Asked = (provider, _own_model(assistant))
-    fallback: Asked = (provider, assistant.fallback_model)
-    choices = model_choices.choices_of(assistant)
-    of_thread = model_choices.of_thread(before.thread, choices)
-    usual: Asked = (of_thread.provider, of_thread.name) if of_thread else own
-    listed = [(choice.provider, choice.name) for choice in choices]
-    offered = list(dict.fromkeys(each for each in (own, fallback, *listed) if each[1]))
+    models = _askable_models(before)
     last = before.snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE).order_by("-round").first()
-    declined = last is not None and last.stop_reason == refusals.STOP_REASON
-    answered = (last.provider, last.model) if last else usual
-    stood_in = last is not None and last.fallback_cause not in {"", refusals.CODE}
-    if declined or stood_in or not last:
-        answered = next((each for each in (usual, *offered) if each[1] == before.model), own)
-    chosen = _named(model, offered) if model else answered if answered in offered else usual
-    asked_elsewhere = chosen[0] if chosen[0] != provider else ""
-    options = replace(options, model=chosen[1] if chosen != own else "", provider=asked_elsewhere)
+    chosen = _named(model, models.offered) if model else _answering_model(before, last, models)
+    provider, name = chosen
+    elsewhere = provider if provider != models.own[0] else ""
+    options = replace(options, model=name if chosen != models.own else "", provider=elsewhere)
     if last is None:
         return options
-    if declined:
-        other = last.model if last.model != chosen[1] and chosen == fallback else ""
+    if _has_declined(last):
+        other = last.model if last.model != name and chosen == models.fallback else ""
         return replace(options, fallback_for=other, fallback_cause=refusals.CODE if other else "")
-    goes_on = (last.provider, last.model) == chosen and not stood_in
+    goes_on = (last.provider, last.model) == chosen and not _stood_in(last)
     return replace(
         options,
         fallback_for=last.fallback_for if goes_on else "",
@@ -58,6 +57,41 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
         least_output=MORE * last.max_tokens if code_of(before) == OUT_OF_ROOM else 0,
         most_input=less_than(last.total_tokens) if last.stop_reason == WINDOW_EXCEEDED else None,
     )
+
+
+def _askable_models(before: Reply) -> AskableModels:
+    assistant = before.thread.assistant
+    provider = provider_name(assistant)
+    own, fallback = (provider, _own_model(assistant)), (provider, assistant.fallback_model)
+    choices = model_choices.choices_of(assistant)
+    of_thread = model_choices.of_thread(before.thread, choices)
+    listed = [(choice.provider, choice.name) for choice in choices]
+    return AskableModels(
+        own=own,
+        fallback=fallback,
+        usual=(of_thread.provider, of_thread.name) if of_thread else own,
+        offered=list(dict.fromkeys(each for each in (own, fallback, *listed) if each[1])),
+    )
+
+
+def _answering_model(before: Reply, last: ContextSnapshot | None, models: AskableModels) -> ModelOfProvider:
+    """The one that answered, or was to answer before it declined or another stood in for it; the usual one where that is not
+    offered any more."""
+    if last is None or _has_declined(last) or _stood_in(last):
+        by_name = (each for each in (models.usual, *models.offered) if each[1] == before.model)
+        answered = next(by_name, models.own)
+    else:
+        answered = (last.provider, last.model)
+    return answered if answered in models.offered else models.usual
+
+
+def _has_declined(request: ContextSnapshot) -> bool:
+    return request.stop_reason == refusals.STOP_REASON
+
+
+def _stood_in(request: ContextSnapshot) -> bool:
+    """For a model that did not answer, not for one that declined."""
+    return request.fallback_cause not in {"", refusals.CODE}
 
 
 def _own_model(assistant: Assistant) -> str:
@@ -68,7 +102,7 @@ def _own_model(assistant: Assistant) -> str:
         return assistant.model
 
 
-def _named(id: str, offered: Sequence[Asked]) -> Asked:
+def _named(id: str, offered: Sequence[ModelOfProvider]) -> ModelOfProvider:
     """By name, the assistant's own provider first, or by provider and name."""
     found = next((each for each in offered if id in (each[1], "/".join(each))), None)
     if found:

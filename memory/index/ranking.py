@@ -203,46 +203,63 @@ def values_of(
     before this depth is wanted; ``for_message``: echoes are no evidence. Pure."""
     named = [word for word in query.words if not counts.names.isdisjoint(word.terms)]
     words = [word for word in query.words if word not in named] or named
-    rare = 1 / (2 * COMMON)
-    holding = {
-        word.term: counts.passages * sum(counts.shares.get(number, 0) for number in word.terms)
-        or counts.passages * rare
-        for word in words
-    }
-    words = sorted(words, key=lambda word: holding[word.term])[:MOST_WORDS]
-    fetched, pairs = _chosen([word.term for word in words], holding, counts.passages)
-    days = [day_term(query.user, day) for span in query.spans if span.narrow for day in _with_afterwards(span).days]
-    speakers = [number for word in named for number in word.terms if number in counts.names]
-    if query.mentions_self:
-        speakers.append(term(query.user, role("user")))
-    if query.other:
-        speakers.append(term(query.user, role("assistant")))
-    common = [word for word in words if word.term not in fetched]
-    totals = accumulate(holding[word.term] for word in common)
-    looked_at = [word for word, total in zip(common, totals, strict=True) if here and total <= MOST_HERE]
-    others = [(number, place) for place, word in enumerate(words) for number in word.others]
     return {
         "user": query.user,
-        "others": [number for number, _ in others],
-        "places": [place for _, place in others],
-        "known": [-1.0 if word.term in fetched else holding[word.term] for word in words],
-        "rare": [*(number for word in words if word.term in fetched for number in word.terms), *days],
-        "rest": [number for word in looked_at for number in word.terms] or [NOTHING],
+        **_word_values(query, words, counts, has_place=bool(here)),
         **_echo_values(query, for_message=for_message),
         "passages": counts.passages,
         "mean": counts.mean_length,
         "fresh": Jsonb([row for turn in fresh for row in rows_of(query.user, turn)]),
         "spans": [f"[{span.first},{_with_afterwards(span).last}]" for span in query.spans],
-        "speakers": speakers,
+        "speakers": _speakers(query, named, counts),
         "person": term(query.user, role("user")),
         "wanted": wanted,
         "scored": max(MOST_SCORED, wanted),
         "here": here,
         "before": before,
         "most": FEW_PASSAGES,
+    }
+
+
+def _word_values(query: Query, words: Sequence[Word], counts: WordCounts, *, has_place: bool) -> dict[str, Any]:
+    """The rarest of the words, by how passages with them are found. ``has_place``: of the next ones, passages are looked at in
+    the thread that is asked in."""
+    holding = {word.term: _passages_with(word, counts) for word in words}
+    words = sorted(words, key=lambda word: holding[word.term])[:MOST_WORDS]
+    fetched, pairs = _chosen([word.term for word in words], holding, counts.passages)
+    rare = [word for word in words if word.term in fetched]
+    common = [word for word in words if word.term not in fetched]
+    totals = accumulate(holding[word.term] for word in common)
+    looked_at = [word for word, total in zip(common, totals, strict=True) if has_place and total <= MOST_HERE]
+    days = [day_term(query.user, day) for span in query.spans if span.narrow for day in _with_afterwards(span).days]
+    return {
+        "others": [number for word in words for number in word.others],
+        "places": [place for place, word in enumerate(words) for _ in word.others],
+        "known": [-1.0 if word in rare else holding[word.term] for word in words],
+        "rare": [*_terms(rare), *days],
+        "rest": _terms(looked_at) or [NOTHING],
         **{f"t{n}": words[n].term if n < len(words) else None for n in range(MOST_WORDS)},
         **{f"p{n}": pairs[n] if n < len(pairs) else [NOTHING] for n in range(PAIRS)},
     }
+
+
+def _passages_with(word: Word, counts: WordCounts) -> float:
+    """About how many hold it."""
+    rare = 1 / (2 * COMMON)
+    return counts.passages * sum(counts.shares.get(number, 0) for number in word.terms) or counts.passages * rare
+
+
+def _speakers(query: Query, named: Iterable[Word], counts: WordCounts) -> list[int]:
+    """Who would have said it."""
+    return [
+        *(number for number in _terms(named) if number in counts.names),
+        *([term(query.user, role("user"))] if query.mentions_self else []),
+        *([term(query.user, role("assistant"))] if query.other else []),
+    ]
+
+
+def _terms(words: Iterable[Word]) -> list[int]:
+    return [number for word in words for number in word.terms]
 
 
 def _echo_values(query: Query, *, for_message: bool) -> dict[str, Any]:
@@ -250,7 +267,7 @@ def _echo_values(query: Query, *, for_message: bool) -> dict[str, Any]:
     searches wants to find what was asked, too."""
     length = len(query.words) if for_message else 0
     return {
-        "every": [number for word in query.words for number in word.terms],
+        "every": _terms(query.words),
         "longest": int(length / ALIKE) if length else -1,
         "shortest": NEVER if query.asks else max(1, min(LONG_ECHO, math.ceil(length * ALIKE))),
     }
