@@ -19,7 +19,7 @@ from django.conf import settings
 from conversations.errors import BadRequest, MessageTooLong, OpenbookError, SignInNeeded, Unavailable, describe
 from conversations.files import uploads as file_uploads
 from conversations.import_export.uploads import too_large
-from conversations.rest import import_export, messages_api
+from conversations.rest import import_export, messages_body
 from conversations.rest.errors import message_too_long
 from conversations.rest.messages_shapes import STATUSES, error_body
 from conversations.rest.throttling import headers_of
@@ -78,7 +78,7 @@ def limit_of(path: str, headers: Headers) -> int:
         return max(import_export.largest_body(), most)
     if path == FILES:
         return max(settings.OPENBOOK_MAX_FILE_MB * 2**20 + FORM_BYTES, most)
-    return messages_api.LARGEST_BODY if path.startswith(MESSAGES) else most
+    return messages_body.LARGEST_BODY if path.startswith(MESSAGES) else most
 
 
 def body_too_large(path: str, headers: Headers) -> OpenbookError:
@@ -90,7 +90,7 @@ def body_too_large(path: str, headers: Headers) -> OpenbookError:
         return too_large(limit_of(path, headers))
     if path == FILES:
         return file_uploads.too_large()
-    return messages_api.too_large() if path.startswith(MESSAGES) else message_too_long()
+    return messages_body.too_large() if path.startswith(MESSAGES) else message_too_long()
 
 
 SIGN_IN_FIRST = "Authentication credentials were not provided. Offer a valid token with what you send."

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from conversations import threads
 from conversations.accounts import tokens
-from conversations.rest import messages_api
+from conversations.rest import messages_body
 from conversations.runtime import rate_counters
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.rest.client import Api, ApiResponse
@@ -200,7 +200,7 @@ def failing(
         rate_counters.HERE.clear()
         if case.status == 413:
             settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000
-            monkeypatch.setattr(messages_api, "LARGEST_BODY", 2_000)
+            monkeypatch.setattr(messages_body, "LARGEST_BODY", 2_000)
         method, path = case.call.split(" ", 1)
         api, scheme = Api(), "Bearer" if path.startswith("/v1/") else "Token"
         if case.token in tokens_of:

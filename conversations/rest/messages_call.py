@@ -1,0 +1,215 @@
+"""A call of the Messages API before it is answered: where it goes, and what of its history and files is stored."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from rest_framework.request import Request
+
+from conversations import tasks, threads
+from conversations.accounts import allowances
+from conversations.context.built_context import Context
+from conversations.context.caller_options import CallerOptions
+from conversations.context.tokens.estimate import estimate_tokens, text_of, turn_tokens
+from conversations.errors import InvalidMessage, OpenbookError
+from conversations.files import store, uploads
+from conversations.files.store import file_block
+from conversations.models import Assistant, File, text_blocks
+from conversations.replies import history_files, model_requests
+from conversations.replies.append import append
+from conversations.replies.user_content import NewMessage, client_id, user_blocks
+from conversations.rest import messages_shapes as shapes
+from conversations.rest.base import caller, token_of
+from conversations.rest.message_file_tokens import named_blocks
+from conversations.rest.message_files import NOT_TAKEN, SentFile
+from conversations.rest.thread_matching import IncomingMessage, PathTurn, ThreadMatch, digests_of, place_of
+from conversations.runtime.db import in_database
+
+MOST_RESTORED = 50
+"""Files of a history that is stored: the newest."""
+READ_SECONDS, LOOK_SECONDS = 60, 0.2
+SHARE_OF_INSTRUCTIONS = 2
+"""One of so many parts of an assistant's context is the most that a program's instructions may take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchedCall:
+    """A call, and where it goes. ``assistant`` is the one that answers, ``thread`` is ``None`` for a new one. ``files`` are
+    those that the turn brings; ``received`` those among them that came with the call; ``restored`` those of the history that
+    was stored with it."""
+
+    call: shapes.MessagesCall
+    files: Sequence[uuid.UUID] = ()
+    received: Sequence[uuid.UUID] = ()
+    restored: Sequence[uuid.UUID] = ()
+    blocks: list[dict[str, Any]]
+    key: str | None
+    match: ThreadMatch
+    thread: uuid.UUID | None
+    assistant: Assistant
+
+
+def match_call(request: Request, *, counting: bool = False) -> MatchedCall:
+    """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
+    call = shapes.read_call(request.data, counting=counting)
+    user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files))
+    key = client_id(request.headers.get("Idempotency-Key"))
+    chosen = threads.offered_assistants().filter(slug=call.model).first()
+    digests = _digests(user, call)
+    incoming = IncomingMessage(
+        text=text_of(blocks),
+        files=[digests(file) for file in call.files],
+        earlier=[PathTurn(turn.role, turn.text, [digests(file) for file in turn.files]) for turn in call.earlier],
+        retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
+        key=key,
+    )
+    named = request.headers.get("X-Openbook-Thread") or call.thread
+    match = place_of(user, incoming, named=named, assistant=chosen)
+    assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None)
+    check_room(assistant, call.options)
+    thread = match.thread.id if match.thread else None
+    own = [file.id for file in call.files if file.id]
+    return MatchedCall(call=call, files=own, blocks=blocks, key=key, match=match, thread=thread, assistant=assistant)
+
+
+def _digests(user: User, call: shapes.MessagesCall) -> Callable[[SentFile], bytes | None]:
+    """What tells files apart: of those that the program names by their ids, what is stored."""
+    files = [*call.files, *(file for turn in call.earlier for file in turn.files)]
+    stored = digests_of(user.pk, [str(file.id) for file in files if file.id])
+    return lambda file: stored.get(str(file.id)) if file.id else file.sha256
+
+
+def check_room(assistant: Assistant, options: CallerOptions) -> None:
+    """Raises ``InvalidMessage`` where instructions would leave too little of the context for anything else."""
+    tokens, most = estimate_tokens(options.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
+    if tokens > most:
+        roomy = threads.offered_assistants().filter(total_tokens__gte=tokens * SHARE_OF_INSTRUCTIONS)
+        names = ", ".join(roomy.values_list("slug", flat=True)) or "none is offered here"
+        raise InvalidMessage(
+            f"`system` takes about {tokens:,} tokens; the assistant {assistant.slug} has room for {most:,}. Shorten it, or "
+            f"name an assistant with more room as `model`: {names}.",
+            field="system",
+        )
+
+
+def store_history(request: Request) -> MatchedCall:
+    """The call, once the history that came with it is stored where that is new: it is held no longer while the reply runs."""
+    user, token, matched = caller(request), token_of(request), match_call(request)
+    thread, restored = matched.thread, list[uuid.UUID]()
+    if not matched.match.reply and is_to_import(matched):
+        # A call that is refused is to leave nothing.
+        allowances.refuse_unless_room(user.pk, token.pk if token else None, _estimated(user, matched))
+        # A program that is cut off here finds the thread again by what it ends with.
+        thread, restored = _import(user, matched)
+    files, received = ((), ()) if matched.match.reply else _received(user, matched.call.files)
+    call = replace(matched.call, earlier=[], files=[])
+    return replace(matched, thread=thread, call=call, files=files, received=received, restored=restored)
+
+
+def _import(user: User, matched: MatchedCall) -> tuple[uuid.UUID, list[uuid.UUID]]:
+    """The thread with the history that came with the call, and the files of that. What of them can't be taken is left out."""
+    turns = matched.call.earlier
+    kept: dict[SentFile, File] = {}
+    try:
+        for file in to_restore(matched.call):
+            with suppress(*NOT_TAKEN):
+                if found := _restored(user, file):
+                    kept[file] = found
+        blocks = [
+            (turn.role, [*(file_block(kept[file]) for file in turn.files if file in kept), *_words(turn.text)])
+            for turn in turns
+        ]
+        thread = append(
+            user=user,
+            thread_id=matched.thread,
+            turns=[turn for turn in blocks if turn[1]],
+            assistant=matched.assistant.slug,
+        )
+    except OpenbookError:
+        store.delete_unsent(user, [file.id for file in kept.values()])
+        raise
+    ids = [file.id for file in kept.values()]
+    history_files.claim(user, ids, thread)
+    return thread, ids
+
+
+def to_restore(call: shapes.MessagesCall) -> list[SentFile]:
+    return [file for turn in call.earlier for file in turn.files][-MOST_RESTORED:]
+
+
+def _words(text: str) -> list[dict[str, Any]]:
+    return text_blocks(text) if text else []
+
+
+def _restored(user: User, file: SentFile) -> File | None:
+    """A file of the history: stored, or there and in no other thread."""
+    if file.id:
+        return store.of(user).filter(id=file.id, thread=None).first()
+    return store.get(user, _stored(user, file))
+
+
+async def until_read(user: User, ids: Sequence[uuid.UUID]) -> None:
+    """Once these files have been read. A history that takes too long is gone on with as far as it is."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(READ_SECONDS):
+            while await in_database(store.are_being_read)(user.pk, [*map(str, ids)]):  # noqa: ASYNC110
+                await asyncio.sleep(LOOK_SECONDS)  # a worker reads them, and rings no bell
+
+
+def _received(user: User, files: Sequence[SentFile]) -> tuple[Sequence[uuid.UUID], Sequence[uuid.UUID]]:
+    """The ids of the files that a turn brings, in order, and of those among them that came with it: all, or none."""
+    ids: list[uuid.UUID] = []
+    received: list[uuid.UUID] = []
+    try:
+        for file in files:
+            if not file.id:
+                received.append(_stored(user, file))
+            ids.append(file.id or received[-1])
+    except OpenbookError:
+        store.delete_unsent(user, received)
+        raise
+    return ids, received
+
+
+def _stored(user: User, file: SentFile) -> uuid.UUID:
+    upload = file.written()
+    try:
+        return uploads.receive(user, upload, enqueue=tasks.enqueue_reading).id
+    finally:
+        upload.path.unlink(missing_ok=True)
+
+
+def _estimated(user: User, matched: MatchedCall) -> int:
+    """What the model would be given, and what it might write and think, in tokens."""
+    coming = upcoming_context(user, matched)
+    return tokens_with_history(coming, matched) + coming.max_tokens
+
+
+def upcoming_context(user: User, matched: MatchedCall, unstored: Sequence[SentFile] = ()) -> Context:
+    message = NewMessage(
+        user=user,
+        thread_id=matched.thread,
+        assistant=matched.assistant.slug,
+        blocks=[*named_blocks(unstored), *matched.blocks],
+        files=matched.files,
+    )
+    brings_files = bool(matched.call.files or (is_to_import(matched) and to_restore(matched.call)))
+    return model_requests.upcoming(message, options=matched.call.options, brings_files=brings_files).context
+
+
+def tokens_with_history(coming: Context, matched: MatchedCall) -> int:
+    """What the model would be given, with the history that is still to be stored."""
+    turns = matched.call.earlier if is_to_import(matched) else ()
+    earlier = sum(turn_tokens(text_blocks(turn.text)) for turn in turns)
+    room = max(0, coming.budget.history_tokens - coming.history_tokens)
+    return coming.model_tokens + min(earlier, room)
+
+
+def is_to_import(matched: MatchedCall) -> bool:
+    """A thread's own history wins; only one that has none is given what the program says went before."""
+    thread = matched.match.thread
+    return bool(matched.call.earlier) and (thread is None or thread.message_count == 0)
