@@ -1,17 +1,12 @@
-"""What a comparison of two model requests shows: the answer in words first, then the numbers, then the texts. Pure but for
-what is read to make a ``Side`` of a request."""
+"""What a comparison of two model requests shows: the answer in words first, then the numbers, then the texts. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
 from typing import Any
-from uuid import UUID
 
-from django.db.models import Q
 from django.urls import reverse
 
-from conversations.context.built_context import Context
 from conversations.context.explain.comparing import (
     Change,
     Comparison,
@@ -19,32 +14,23 @@ from conversations.context.explain.comparing import (
     Prefix,
     TurnSpan,
     compare_pages,
-    page_with,
     written_anew,
 )
 from conversations.context.explain.section_names import HISTORY, label_of
 from conversations.context.reasons import Reason
-from conversations.context.record import snapshots
-from conversations.context.record.snapshots import NotRebuildable
-from conversations.context.record.turn_account import TurnRun
-from conversations.context.render.rendering import digest, sha256
 from conversations.context.rules.fitting import BESIDE_SYSTEM, ROUND
 from conversations.context.sources import source_of
 from conversations.context.tokens import calibration as token_calibration
-from conversations.context.tokens.estimate import text_of
-from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot
 from conversations.providers.request_parts import in_messages_api
 from conversations.staff import display
+from conversations.staff.compare.sides import Side
 from conversations.staff.compare.text_diff import Piece, diffed
-from conversations.staff.snapshot.evidence import beyond
+from conversations.staff.compare.turn_groups import TurnGroup, count_of, turn_groups
 from conversations.upkeep.hourly_figures import cost_of
 from memory.models import ThreadSummary
 
 BAR_WIDTH = 120
-EXCERPTS = 8
-"""Turns of one range that are shown with what they say."""
-EXCERPT_CHARS = 200
 FOLDED_FROM = 8
 SETTINGS = {
     "provider": "provider",
@@ -67,18 +53,6 @@ USAGE = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
-    """One of the two. ``texts`` by digest and ``turns`` by position are empty where content is not shown."""
-
-    snapshot: ContextSnapshot
-    page: Page
-    texts: Mapping[str, str] = field(default_factory=dict)
-    turns: Mapping[int, Turn] = field(default_factory=dict)
-    items: Sequence[Mapping[str, Any]]
-    shown: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class TierRow:
     """A tier with its tokens before and after, and the two bars of them."""
 
@@ -93,37 +67,6 @@ class TierRow:
     turns: str = ""
     pieces: Sequence[Piece] = ()
     is_masked: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Excerpt:
-    id: UUID | None
-    position: int
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class TurnRange:
-    """Neighbouring turns with one fate, why they have it, and the summaries that stand in for some of them."""
-
-    what: str
-    thread: str
-    after: int
-    count: int
-    why: str
-    summaries: Sequence[ThreadSummary] = ()
-    excerpts: Sequence[Excerpt] = ()
-    hidden: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class TurnGroup:
-    title: str
-    mark: str
-    count: int
-    ranges: Sequence[TurnRange]
-    is_masked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,58 +115,6 @@ class ComparePage:
     @property
     def rewritten(self) -> list[TierRow]:
         return [row for row in self.tiers if row.pieces or row.is_masked]
-
-
-def side_of(snapshot: ContextSnapshot, *, shown: bool) -> Side:
-    """A request as it was recorded."""
-    material = snapshots.material_of(snapshot)
-    try:
-        payload = snapshots.rebuild_from(snapshot, material)
-    except NotRebuildable:
-        payload = None
-    proven = payload if payload and digest(payload) == bytes(snapshot.digest) else None
-    return Side(
-        snapshot=snapshot,
-        page=page_with(snapshot, proven),
-        texts=material.texts if shown else {},
-        turns={turn.position: turn for turn in material.turns} if shown else {},
-        items=snapshots.items_of(snapshot, material),
-        shown=shown,
-    )
-
-
-def side_of_context(context: Context, thread_id: UUID, *, shown: bool) -> Side:
-    """A request that was never made."""
-    snapshot = snapshots.draft(context)
-    snapshot.thread_id = thread_id
-    return Side(
-        snapshot=snapshot,
-        page=page_with(snapshot, context.payload),
-        texts={sha256(text).hex(): text for _, text in snapshots.texts_of(context)} if shown else {},
-        turns={turn.position: turn for turn in context.parts.turns} if shown else {},
-        items=[asdict(item) for item in (*context.items, *context.recalled)],
-        shown=shown,
-    )
-
-
-def summaries_of(side: Side) -> list[ThreadSummary]:
-    """The parts of a thread that are summarised by now, as far as the request was given turns of them."""
-    runs = [run for run in side.page.runs if run.included]
-    if not runs:
-        return []
-    summaries = ThreadSummary.objects.filter(
-        thread=side.page.thread, last_position__gte=runs[0].first, first_position__lte=runs[-1].last
-    )
-    return list(
-        summaries.exclude(text="").only("id", "thread_id", "first_position", "last_position").order_by("first_position")
-    )
-
-
-def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | None:
-    """The next or previous request of the thread that was made for the like."""
-    same = Q(purpose=snapshot.purpose) if snapshot.quotes_turns else Q(purpose__in=["reply", "artifact"])
-    snapshots = beyond(snapshot, "gt" if later else "lt").filter(same)
-    return snapshots.select_related("thread__user", "thread__assistant").first()
 
 
 def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> ComparePage:
@@ -286,10 +177,6 @@ def verdict(comparison: Comparison, total: Change[int | None], anew: int) -> str
             ["No difference: the same request, byte for byte" if comparison.prefix else "No difference", size]
         )
     return "; ".join([", ".join(changes) or "The same turns and texts", size, *cached])
-
-
-def count_of(ranges: Iterable[TurnSpan]) -> int:
-    return sum(span.last - span.first + 1 for span in ranges)
 
 
 def label(name: str) -> str:
@@ -361,61 +248,6 @@ def text_of_tier(side: Side, name: str) -> str:
     return side.texts.get(digest, "")
 
 
-def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
-    groups = [
-        ("Turns that came in", "+", comparison.added, b, a.page),
-        ("Turns that dropped out", "−", comparison.removed, a, b.page),
-        ("Turns that became shorter", "…", comparison.shortened, b, b.page),
-        ("Turns that are whole again", "=", comparison.restored, b, a.page),
-    ]
-    for title, mark, ranges, side, other in groups:
-        rows = [
-            turn_range(part, why, side, summaries if mark == "−" else ())
-            for span in ranges
-            for part, why in by_reason(span, other)
-        ]
-        if rows:
-            yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows, is_masked=not side.shown)
-
-
-def by_reason(turns: TurnSpan, other: Page) -> Iterator[tuple[TurnSpan, str]]:
-    """The turns as ranges that share what became of them in the other request."""
-    if str(other.thread) != turns.thread:
-        yield turns, "of another thread"
-        return
-    fates = ((place, fate_in(other.runs, place)) for place in range(turns.first, turns.last + 1))
-    for why, group in groupby(fates, key=lambda fate: fate[1]):
-        places = [place for place, _ in group]
-        yield TurnSpan(thread=turns.thread, first=places[0], last=places[-1]), why
-
-
-def fate_in(runs: Sequence[TurnRun], place: int) -> str:
-    run = next((run for run in runs if run.first <= place <= run.last), None)
-    if run is None:
-        return "not said yet" if not runs or place > runs[-1].last else "not counted"
-    return Reason(run.reason).label
-
-
-def turn_range(turns: TurnSpan, why: str, side: Side, summaries: Sequence[ThreadSummary]) -> TurnRange:
-    places = range(turns.first, turns.last + 1)
-    turns_shown = [side.turns[place] for place in places if place in side.turns][:EXCERPTS]
-    one = turns.first == turns.last
-    return TurnRange(
-        what=f"turn {turns.first:,}" if one else f"turns {turns.first:,} to {turns.last:,}",
-        thread=turns.thread,
-        after=turns.last + 1,
-        count=len(places),
-        why=why,
-        summaries=[
-            part for part in summaries if part.first_position <= turns.last and part.last_position >= turns.first
-        ],
-        excerpts=[
-            Excerpt(id=turn.id, position=turn.position, role=turn.role, text=excerpt(turn)) for turn in turns_shown
-        ],
-        hidden=len(places) - len(turns_shown) if turns_shown else 0,
-    )
-
-
 def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[ItemRow]:
     """What only one of the two was given, with the reason of the one that tells of it."""
     first, second = ({(item["kind"], item["id"]): item for item in items} for items in (before, after))
@@ -437,11 +269,6 @@ def page_of(item: Mapping[str, Any], id: str) -> str:
     source = source_of(item)
     pages = [kind.page for kind in source.kinds if kind.code == item["kind"] and kind.page] if source else []
     return reverse(pages[0], args=[id]) if pages else ""
-
-
-def excerpt(turn: Turn) -> str:
-    text = text_of(turn.content)
-    return text if len(text) <= EXCERPT_CHARS else f"{text[:EXCERPT_CHARS]}…"
 
 
 def where_it_breaks(prefix: Prefix | None, page: Page) -> str:

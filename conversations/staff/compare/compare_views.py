@@ -15,7 +15,8 @@ from conversations.models import ContextSnapshot
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import InspectionAdmin
-from conversations.staff.compare.compare_page import compare_page, neighbour, side_of, summaries_of
+from conversations.staff.compare.compare_page import compare_page
+from conversations.staff.compare.sides import neighbour, side_of, summaries_of
 from conversations.staff.compare.what_if_page import what_if_page
 
 TEMPLATES = "admin/conversations/contextsnapshot"

@@ -26,13 +26,8 @@ from conversations.context.tokens.budget import in_tokens
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import ProviderError, get_provider, model_of, provider_name
 from conversations.runtime.db import read_only
-from conversations.staff.compare.compare_page import (
-    ComparePage,
-    compare_page,
-    side_of,
-    side_of_context,
-    summaries_of,
-)
+from conversations.staff.compare.compare_page import ComparePage, compare_page
+from conversations.staff.compare.sides import side_of, side_of_context, summaries_of
 from conversations.tools import tools_for
 
 MOST_TOKENS, MOST_TURNS = 2_000_000, 2_000
