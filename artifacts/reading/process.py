@@ -185,16 +185,7 @@ def _broken_off(status: int, errors: str, is_late: bool) -> FileProblem:
 
 
 def _part(message: dict[str, Any], number: int, folder: Path) -> Part:
-    return Part(
-        number=number,
-        label=message["label"],
-        heading=message["heading"],
-        text=message["text"],
-        page=message["page"],
-        picture=_picture(message["picture"], folder),
-        width=message["width"],
-        height=message["height"],
-    )
+    return Part(number=number, **message | {"picture": _picture(message["picture"], folder)})
 
 
 def _picture(name: str | None, folder: Path) -> Path | None:

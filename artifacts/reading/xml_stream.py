@@ -34,42 +34,29 @@ NAMES = {
     "v": "urn:schemas-microsoft-com:vml",
     "o": "urn:schemas-microsoft-com:office:office",
     "dc": "http://purl.org/dc/elements/1.1/",
-    "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
-    "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
-    "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
     "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
-    "presentation": "urn:oasis:names:tc:opendocument:xmlns:presentation:1.0",
-    "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
     "fo": "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0",
-    "form": "urn:oasis:names:tc:opendocument:xmlns:form:1.0",
-    "chart": "urn:oasis:names:tc:opendocument:xmlns:chart:1.0",
+    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
     "field": "urn:openoffice:names:experimental:ooo-ms-interop:xmlns:field:1.0",
     "loext": "urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0",
-    "manifest": "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0",
     "math": "http://www.w3.org/1998/Math/MathML",
     "xlink": "http://www.w3.org/1999/xlink",
     "xml": "http://www.w3.org/XML/1998/namespace",
-    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
     "opf": "http://www.idpf.org/2007/opf",
     "container": "urn:oasis:names:tc:opendocument:xmlns:container",
+} | {
+    room: f"urn:oasis:names:tc:opendocument:xmlns:{room}:1.0"
+    for room in ("office", "text", "table", "presentation", "style", "form", "chart")
 }
 STRICT = {
-    "http://purl.oclc.org/ooxml/wordprocessingml/main": "w",
-    "http://purl.oclc.org/ooxml/drawingml/main": "a",
-    "http://purl.oclc.org/ooxml/presentationml/main": "p",
-    "http://purl.oclc.org/ooxml/officeDocument/relationships": "r",
-    "http://purl.oclc.org/ooxml/officeDocument/math": "m",
-    "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing": "wp",
-    "http://purl.oclc.org/ooxml/drawingml/chart": "c",
-    "http://purl.oclc.org/ooxml/drawingml/diagram": "dgm",
-    "http://purl.oclc.org/ooxml/drawingml/picture": "pic",
+    address.replace("schemas.openxmlformats.org", "purl.oclc.org/ooxml").replace("/2006/", "/"): short
+    for short, address in NAMES.items()
+    if "openxmlformats" in address
 }
 """What Office writes if it is told to keep to the standard."""
 OTHER = {"http://openoffice.org/2009/office": "office"}
 """Where LibreOffice puts what the standard has no place for."""
 SHORT = {address: short for short, address in NAMES.items()} | STRICT | OTHER
-
-
 READ = {
     *("w:t", "w:sym", "a:t", "m:t", "w:txbxContent", "a:txBody", "p:txBody", "w:drawing", "w:pict", "w:object"),
     *("p:sp", "p:pic", "p:graphicFrame", "p:grpSp", "c:chart", "cx:chart", "dgm:relIds", "pic:pic"),

@@ -27,6 +27,16 @@ def numeral(number: int, style: str) -> str:
     return str(number)
 
 
+def letters(column: int) -> str:
+    """Of columns of sheets and of lists of pages: ``A`` for 0, ``AA`` for 26."""
+    name = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
+
+
 def _roman(number: int) -> str:
     if not 0 < number < 4000:
         return str(number)

@@ -16,6 +16,7 @@ LONGEST_HEADING = 200
 """Characters; what is longer is a paragraph, whatever its style."""
 FURTHER_HEADING = 120
 MOST_LINES = 3
+HIDDEN = LeftOut(Why.HIDDEN, "hidden text")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def seen(pieces: Iterable[Piece]) -> tuple[list[Run], list[Block]]:
             has_hidden = has_hidden or bool(piece.text.strip())
         else:
             runs.append(piece)
-    return runs, [*blocks, LeftOut(Why.HIDDEN, "hidden text")] if has_hidden else blocks
+    return runs, [*blocks, HIDDEN] if has_hidden else blocks
 
 
 def marked(runs: Sequence[Run]) -> str:

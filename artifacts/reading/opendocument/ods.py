@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Collection, Generator, Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from artifacts.reading.archives import Archive, readable
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
-from artifacts.reading.office.letters import NOTHING
-from artifacts.reading.opendocument.ods_text import ShownTexts, comment
+from artifacts.reading.marks import cell_note
+from artifacts.reading.office.letters import NOTHING, Letters
+from artifacts.reading.office.numerals import letters
+from artifacts.reading.office.runs import HIDDEN, marked, seen
+from artifacts.reading.opendocument.story import Document, Story
 from artifacts.reading.opendocument.styles import Styles
 from artifacts.reading.problems import FileProblem
-from artifacts.reading.sheets.sheet_table import SheetRow, letters, sheet_table
+from artifacts.reading.sheets.sheet_table import SheetRow, sheet_table
 from artifacts.reading.sheets.xlsx import BROKEN, EMPTY, hidden_rows
 from artifacts.reading.xml_stream import attribute, child, children, first, found, name, shortened, whole
 
@@ -88,7 +92,11 @@ def _named_styles(archive: Archive) -> Styles:
 class _Sheet:
     def __init__(self, archive: Archive, styles: Styles, element: Element) -> None:
         self._archive = archive
-        self._texts = ShownTexts(styles)
+        self._styles = styles
+        self._story = Story(Document(archive, styles))
+        self._letters: dict[str, Letters] = {}
+        self._hidden = 0
+        """Texts of which something was left out since nobody sees it."""
         self._element = element
         self._name = attribute(element, "table:name")
         self._shapes: list[Block] = []
@@ -106,8 +114,8 @@ class _Sheet:
             yield block
         yield from hidden_rows(self._hidden_rows)
         yield from self._shapes
-        if self._texts.hidden:
-            yield LeftOut(Why.HIDDEN, "hidden cell", self._texts.hidden)
+        if self._hidden:
+            yield LeftOut(Why.HIDDEN, "hidden cell", self._hidden)
         if self.is_damaged:
             yield BROKEN
             yield LeftOut(Why.DAMAGED, "sheet")
@@ -183,33 +191,47 @@ class _Sheet:
     def _cell(self, cell: Element, is_covered: bool) -> str:
         if not len(cell) and not attribute(cell, "office:value-type") and not attribute(cell, "table:formula"):
             return ""
-        base = self._texts.letters("table-cell", attribute(cell, "table:style-name"))
+        base = self._look(attribute(cell, "table:style-name"))
         paragraphs: list[str] = []
         comments: list[str] = []
-        hidden = self._texts.hidden
+        hidden = self._hidden
         for inner in cell:
             match inner.tag:
                 case "text:p":
-                    paragraphs.append(self._texts.text(inner, base))
+                    paragraphs.append(self._text(inner, base))
                 case "office:annotation":
-                    comments.append(comment(inner))
+                    comments.append(_comment(inner))
                 case tag if tag.startswith("draw:"):
                     self._shapes += self._shape(inner)
         shown = " ".join(filter(None, paragraphs))
         if is_covered:
-            self._texts.hidden += bool(shown)
+            self._hidden += bool(shown)
             shown = ""
         elif not paragraphs:
             shown = _value(cell)
         elif not shown and attribute(cell, "office:value") not in {"", "0"}:
-            self._texts.hidden = hidden + 1
+            self._hidden = hidden + 1
         return " ".join(filter(None, (shown, *comments)))
+
+    def _look(self, style_name: str) -> Letters:
+        """Of the letters of a cell, on what is behind them."""
+        if style_name not in self._letters:
+            style = self._styles.style("table-cell", style_name)
+            background = style.letters.background or style.background
+            self._letters[style_name] = replace(style.letters, background=background)
+        return self._letters[style_name]
+
+    def _text(self, paragraph: Element, base: Letters) -> str:
+        runs, beside = seen(self._story.pieces(paragraph, base))
+        self._hidden += HIDDEN in beside
+        self._shapes += (block for block in beside if block != HIDDEN)
+        return marked(runs).strip()
 
     def _shape(self, element: Element) -> Iterator[Block]:
         """A text box, a chart, a picture."""
         drawn = first(element, "draw:object")
         about = next((each.text for key in ("svg:desc", "svg:title") for each in found(element, key) if each.text), "")
-        texts = [self._texts.text(line, NOTHING) for line in found(element, "text:p")]
+        texts = [self._text(line, NOTHING) for line in found(element, "text:p")]
         if drawn is not None:
             yield from self._object(drawn, about)
         elif any(texts):
@@ -242,6 +264,13 @@ def _value(cell: Element) -> str:
         return shown.upper() if attribute(cell, "office:value-type") == "boolean" else shown
     _, is_formula, formula = attribute(cell, "table:formula").partition("=")
     return f"={REFERENCE.sub(lambda found: found[1].replace(':.', ':'), formula)}" if is_formula else ""
+
+
+def _comment(element: Element) -> str:
+    """What somebody noted, such as ``[Eva: Ask the mayor.]``."""
+    author = next((inner.text or "" for inner in element if inner.tag == "dc:creator"), "")
+    text = " ".join(word for line in found(element, "text:p") for word in "".join(line.itertext()).split())
+    return cell_note(text, author)
 
 
 def _times(element: Element, key: str) -> int:

@@ -33,14 +33,7 @@ FEW_LETTERS = 40
 UNITS = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
 STYLES = ("office:font-face-decls", "office:automatic-styles")
 USUAL_PAGE = "Standard"
-HEADERS = (
-    "style:header",
-    "style:header-first",
-    "style:header-left",
-    "style:footer",
-    "style:footer-first",
-    "style:footer-left",
-)
+HEADERS = [f"style:{kind}{pages}" for kind in ("header", "footer") for pages in ("", "-first", "-left")]
 
 
 def is_encrypted(archive: Archive) -> bool:

@@ -16,13 +16,8 @@ from artifacts.reading.opendocument.styles import BULLET, Counter, ListLevel, St
 from artifacts.reading.xml_stream import attribute, child, found
 
 SKIPPED = {
-    *(
-        "text:sequence-decls",
-        "text:variable-decls",
-        "text:user-field-decls",
-        "text:index-title-template",
-        "text:number",
-    ),
+    *(f"text:{kind}-decls" for kind in ("sequence", "variable", "user-field")),
+    *("text:index-title-template", "text:number"),
     *("text:script", "office:event-listeners", "text:change-start", "text:change-end", "text:note-citation"),
     *("svg:title", "svg:desc", "text:alphabetical-index-auto-mark-file", "office:dde-source", "presentation:notes"),
     *(f"text:{kind}-source" for kind in ("table-of-content", "illustration-index", "table-index", "object-index")),
@@ -120,7 +115,7 @@ class Story:
             return
         style = self._document.styles.style("paragraph", attribute(element, "text:style-name"))
         base = replace(style.letters, background=style.letters.background or style.background or around.background)
-        runs, beside = seen(self._pieces(element, base))
+        runs, beside = seen(self.pieces(element, base))
         words = marked([run for run in runs if not run.look.is_apart]).strip()
         self._document.letters += len(words)
         label = within.label if within else ""
@@ -213,7 +208,8 @@ class Story:
             yield from [Cell(text, span)] * times
             count += times * span
 
-    def _pieces(self, element: Element, base: Letters) -> Iterator[Piece]:
+    def pieces(self, element: Element, base: Letters) -> Iterator[Piece]:
+        """Of a paragraph, whose letters look like ``base``."""
         yield self._run(element.text or "", base)
         for inner in element:
             tag = inner.tag
@@ -224,7 +220,7 @@ class Story:
             elif tag in {"text:p", "text:h", "text:list", "table:table"} or tag.startswith("draw:"):
                 yield from self._blocks(inner, Letters(background=self._fill(inner)), None)
             elif tag not in SKIPPED:
-                yield from self._pieces(inner, base)
+                yield from self.pieces(inner, base)
             yield self._run(inner.tail or "", base)
 
     def _run(self, text: str, base: Letters) -> Run:
@@ -236,7 +232,7 @@ class Story:
 
     def _span(self, element: Element, base: Letters) -> Iterator[Piece]:
         style = self._document.styles.style("text", attribute(element, "text:style-name"))
-        yield from self._pieces(element, style.letters.over(base))
+        yield from self.pieces(element, style.letters.over(base))
 
     def _note(self, element: Element, base: Letters) -> Iterator[Piece]:
         citation, body = child(element, "text:note-citation"), child(element, "text:note-body")
@@ -282,7 +278,7 @@ class Story:
         elif attribute(element, "loext:showing-place-holder") == "true":
             yield from self._placeholder(element, base)
         else:
-            yield from self._pieces(element, base)
+            yield from self.pieces(element, base)
 
     def frame(self, element: Element, base: Letters) -> Iterator[Piece]:
         """A text box, a table, a formula, a chart, a picture: one of them, in several forms."""

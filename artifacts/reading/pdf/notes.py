@@ -41,15 +41,10 @@ NOTES = {
     pdfium.FPDF_ANNOT_REDACT: "To be blackened",
     pdfium.FPDF_ANNOT_WATERMARK: "Watermark",
 }
-ON_TEXT = frozenset(
-    {
-        pdfium.FPDF_ANNOT_HIGHLIGHT,
-        pdfium.FPDF_ANNOT_UNDERLINE,
-        pdfium.FPDF_ANNOT_SQUIGGLY,
-        pdfium.FPDF_ANNOT_STRIKEOUT,
-        pdfium.FPDF_ANNOT_REDACT,
-    }
-)
+ON_TEXT = frozenset({
+    pdfium.FPDF_ANNOT_HIGHLIGHT, pdfium.FPDF_ANNOT_UNDERLINE, pdfium.FPDF_ANNOT_SQUIGGLY, pdfium.FPDF_ANNOT_STRIKEOUT,
+    pdfium.FPDF_ANNOT_REDACT,
+})  # fmt: skip
 NOT_READ = {
     pdfium.FPDF_ANNOT_SOUND: "recording",
     pdfium.FPDF_ANNOT_MOVIE: "film",

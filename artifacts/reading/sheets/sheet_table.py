@@ -47,13 +47,3 @@ def _cells(row: SheetRow, places: Mapping[int, int], column_name: Callable[[int]
         at = next((at for at, cell in enumerate(cells) if cell), 0)
         cells[at] = f"{HIDDEN} {cells[at]}"
     return cells
-
-
-def letters(column: int) -> str:
-    """``A`` for 0, ``AA`` for 26."""
-    name = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name

@@ -14,24 +14,18 @@ from xlrd.formatting import XFBackground
 from artifacts.reading.archives import DAMAGED, ENCRYPTED
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
 from artifacts.reading.marks import cell_note
+from artifacts.reading.office.numerals import letters
 from artifacts.reading.office.runs import WHITE
 from artifacts.reading.sheets import xls_objects
 from artifacts.reading.sheets.cell_text import CellTexts
 from artifacts.reading.sheets.number_format import BUILTIN, number_format
-from artifacts.reading.sheets.sheet_table import SheetRow, letters, sheet_table
+from artifacts.reading.sheets.sheet_table import SheetRow, sheet_table
 from artifacts.reading.sheets.xlsx import BROKEN, EMPTY, NOT_READ, STATES, hidden_rows
 from artifacts.reading.sheets.xlsx_styles import CellStyle, Font, Run, SharedText
 
 BROKEN_OFF = (
-    XLRDError,
-    CompDocError,
-    struct.error,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
+    *(XLRDError, CompDocError, struct.error, ArithmeticError, AssertionError, AttributeError),
+    *(LookupError, TypeError, ValueError),
 )
 """What ``xlrd`` raises for a file that is damaged."""
 OF_THE_SYSTEM = {14, 22, *range(27, 37), *range(50, 59)}

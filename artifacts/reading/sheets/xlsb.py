@@ -8,8 +8,9 @@ import python_calamine as calamine
 
 from artifacts.reading.archives import DAMAGED, ENCRYPTED
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
+from artifacts.reading.office.numerals import letters
 from artifacts.reading.problems import TOO_MUCH_MEMORY, FileProblem
-from artifacts.reading.sheets.sheet_table import SheetRow, letters, sheet_table
+from artifacts.reading.sheets.sheet_table import SheetRow, sheet_table
 
 CELLS = 20_000_000
 """Of the rectangle that a sheet takes, which is held in memory as a whole, empty cells too."""

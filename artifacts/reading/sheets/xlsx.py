@@ -8,8 +8,9 @@ from xml.etree.ElementTree import Element, ParseError
 
 from artifacts.reading.archives import DAMAGED, Archive
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
+from artifacts.reading.office.numerals import letters
 from artifacts.reading.problems import FileProblem
-from artifacts.reading.sheets.sheet_table import letters, sheet_table
+from artifacts.reading.sheets.sheet_table import sheet_table
 from artifacts.reading.sheets.xlsx_drawings import Relations, drawing, read_comments, safe_relations
 from artifacts.reading.sheets.xlsx_sheet import Rows, Sheet, Workbook, read_strings
 from artifacts.reading.sheets.xlsx_styles import CellStyle, read_styles

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TextIO
 
 from artifacts.reading.blocks import LeftOut, Why
-from artifacts.reading.text.guesses import guess_encoding
+from artifacts.reading.text.guesses import AS_BROWSERS, guess_encoding
 
 CHUNK = 2**20
 SAMPLE = 64 * 2**10
@@ -40,22 +40,6 @@ SHIFTED = {"iso2022_jp_2": (b"\x1b$B", b"\x1b$@", b"\x1b(J", b"\x1b(I"), "iso202
 """Of encodings in seven bits, the sequences that nothing else has."""
 SEVEN_BITS = {*SHIFTED, "hz", "utf-7"}
 
-AS_BROWSERS = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "cp950": "big5hkscs",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "euc_jp": "euc_jis_2004",
-    "iso2022_jp": "iso2022_jp_2",
-}
-"""Files name the smaller set and hold the larger one (https://encoding.spec.whatwg.org/#names-and-labels)."""
 OTHER_NAMES = {
     "unicode": "utf-16",
     "unicode-1-1-utf-8": "utf-8",

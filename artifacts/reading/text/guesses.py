@@ -19,6 +19,22 @@ LIKELY = (
     *("mac-roman", "cp850", "cp852", "cp437", "cp865", "mac-cyrillic"),
 )
 """What people still have, the likelier first: it is taken where the weights are equal."""
+AS_BROWSERS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "cp950": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "euc_jp": "euc_jis_2004",
+    "iso2022_jp": "iso2022_jp_2",
+}
+"""Files name the smaller set and hold the larger one (https://encoding.spec.whatwg.org/#names-and-labels)."""
 MULTIBYTE = ("cp932", "euc_jis_2004", "gb18030", "big5hkscs", "cp949")
 OTHERWISE = "cp1252"
 CONSIDERED = 0.4
@@ -56,21 +72,9 @@ def _weights(sample: bytes) -> Mapping[str, float]:
     for guess in chardet.detect_all(sample, ignore_threshold=True, max_bytes=SAMPLE, include_encodings=LIKELY):
         if guess["encoding"]:
             name = codecs.lookup(guess["encoding"]).name
-            name = SAME.get(name, name)
+            name = AS_BROWSERS.get(name, name)
             weights[name] = max(weights.get(name, 0.0), guess["confidence"])
     return weights
-
-
-SAME = {
-    "iso8859-1": "cp1252",
-    "tis-620": "cp874",
-    "big5": "big5hkscs",
-    "euc_kr": "cp949",
-    "euc_jp": "euc_jis_2004",
-    "gb2312": "gb18030",
-    "shift_jis": "cp932",
-}
-"""What chardet calls them otherwise."""
 
 
 def _best(sample: bytes, weights: Mapping[str, float]) -> str:

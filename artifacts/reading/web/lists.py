@@ -1,10 +1,7 @@
 """What the items of a list of a page begin with. Pure."""
 
+from artifacts.reading.office.numerals import letters, numeral
 from artifacts.reading.web.attributes import ByName, whole_number
-
-ROMAN = {
-    "m": 1000, "cm": 900, "d": 500, "cd": 400, "c": 100, "xc": 90, "l": 50, "xl": 40, "x": 10, "ix": 9, "v": 5, "iv": 4, "i": 1,
-}  # fmt: skip
 
 
 class HtmlList:
@@ -29,15 +26,5 @@ class HtmlList:
 
 def _written(number: int, type: str) -> str:
     if type in {"a", "A"} and number > 0:
-        letters = ""
-        while number:
-            number, place = divmod(number - 1, 26)
-            letters = chr(ord(type) + place) + letters
-        return letters
-    if type in {"i", "I"} and 0 < number < 4000:
-        text = ""
-        for sign, value in ROMAN.items():
-            count, number = divmod(number, value)
-            text += sign * count
-        return text if type == "i" else text.upper()
-    return str(number)
+        return letters(number - 1) if type == "A" else letters(number - 1).lower()
+    return numeral(number, type) if type in {"i", "I"} else str(number)
