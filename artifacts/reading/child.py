@@ -28,9 +28,9 @@ from conversations.runtime.text import clean_deep
 READERS = {
     Kind.IMAGE: "pictures.image",
     Kind.PDF: "pdf.reader",
-    Kind.DOCUMENT: "office.document",
-    Kind.SHEET: "office.workbook",
-    Kind.SLIDES: "office.slides",
+    Kind.DOCUMENT: "word.docx",
+    Kind.SHEET: "sheets.workbook",
+    Kind.SLIDES: "slides.pptx",
     Kind.BOOK: "web.book",
     Kind.PAGE: "web.page",
     Kind.MAIL: "mail.reader",
@@ -43,6 +43,9 @@ and of pictures have ``thumbnail(path, pictures)``, which gives its name, too, a
 ``draw(path, numbers, pictures)``, which yields pictures.
 """
 
+OPEN_DOCUMENT = "opendocument.open_document"
+"""The module for its texts, sheets and slides, whose extensions begin with an o."""
+OFFICE = {Kind.DOCUMENT, Kind.SHEET, Kind.SLIDES}
 CODE = [Path(__file__).parent, Path(runtime.__file__).parent]
 """What readers may still import."""
 FILE_BYTES = 64 * 2**20
@@ -62,7 +65,7 @@ def main() -> None:
     with suppress(AttributeError, OSError):  # not every system can
         os.nice(10)
     confinement.cut_off()
-    reader = importlib.import_module(f"artifacts.reading.{READERS[Kind(job['kind'])]}")
+    reader = reader_of(job["kind"], job["extension"])
     confinement.keep_to_files(readable=[Path(job["path"]), *CODE], writable=Path(job["folder"]))
     try:
         for message in messages(job, reader):
@@ -79,6 +82,11 @@ def main() -> None:
         _write({"problem": {"code": "damaged", "message": message}})
     else:
         _write({"end": True})
+
+
+def reader_of(kind: str, extension: str) -> Any:
+    place = OPEN_DOCUMENT if kind in OFFICE and extension.startswith("o") else READERS[Kind(kind)]
+    return importlib.import_module(f"artifacts.reading.{place}")
 
 
 def messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:

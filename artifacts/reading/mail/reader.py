@@ -15,7 +15,7 @@ from artifacts.reading.mail.mime import MESSAGES, Entity, from_uu, messages, par
 from artifacts.reading.pictures.folder import PictureFolder
 from artifacts.reading.text import plain
 from artifacts.reading.text.encodings import declared_encoding, decode
-from artifacts.reading.web.html_page import read_page
+from artifacts.reading.web.page import read_page
 from conversations.runtime.text import clean
 
 HEADERS = ("From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")

@@ -1,20 +1,21 @@
 """OpenDocument: texts by their headings, slides one by one with their notes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from artifacts.reading.archives import ENCRYPTED, Archive, open_archive
-from artifacts.reading.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from artifacts.reading.blocks import Block, LeftOut, Text, Title, Why
+from artifacts.reading.office.beside import once, pictures_alone, under
 from artifacts.reading.office.drawing_text import Palette
 from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.runs import WHITE, bounded, plain
+from artifacts.reading.opendocument import ods
 from artifacts.reading.opendocument.story import Document, Story
 from artifacts.reading.opendocument.styles import Styles
 from artifacts.reading.pictures.folder import PictureFolder
-from artifacts.reading.problems import FileProblem
-from artifacts.reading.slides.shapes import Box, Canvas
+from artifacts.reading.slides.shapes import Box, Canvas, slide
 from artifacts.reading.xml_stream import (
     attribute,
     child,
@@ -28,8 +29,7 @@ from artifacts.reading.xml_stream import (
 
 NOT_READ = {"page-number", "date-time", "footer", "header", "page"}
 """What stands on every slide."""
-FEW_LETTERS = 40
-"""Of a text whose pictures are what it says."""
+SLIDES = {"odp", "otp", "odg", "otg"}
 UNITS = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
 STYLES = ("office:font-face-decls", "office:automatic-styles")
 USUAL_PAGE = "Standard"
@@ -41,19 +41,15 @@ def is_encrypted(archive: Archive) -> bool:
     return manifest in archive.names and b"encryption-data" in archive.read(manifest)
 
 
-def read_either(
-    path: Path,
-    of_open_xml: Callable[[Archive], Iterator[Block]],
-    of_open_document: Callable[[Archive], Iterator[Block]],
-) -> Iterator[Block]:
-    """What stands in a file of either kind, by the reader for its kind. Raises ``FileProblem``."""
+def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
+    """A text, slides or sheets. Raises ``FileProblem``."""
     with open_archive(path) as archive:
-        if "content.xml" not in archive.names:
-            yield from of_open_xml(archive)
-            return
         if is_encrypted(archive):
             raise ENCRYPTED
-        yield from of_open_document(archive)
+        if extension in {"ods", "ots"}:
+            yield from ods.sheets(archive)
+        else:
+            yield from (slides if extension in SLIDES else document)(archive, pictures)
 
 
 def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
@@ -69,26 +65,8 @@ def document(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
             styles.add(element)
         else:
             yield from story.blocks(element)
-    heading: list[Block] = [Heading(1, "Headers and footers")]
-    for block in pages.above_and_below(shared, styles.master_pages):
-        yield from heading if not isinstance(block, LeftOut) else ()
-        heading = heading if isinstance(block, LeftOut) else []
-        yield block
-    given = list(_given_pictures(shared, pictures, "picture")) if shared.letters <= FEW_LETTERS else []
-    for number, picture in enumerate(given, 1):
-        yield Place(f"picture {number}")
-        yield picture
-    if not_read := shared.shown_pictures - len(given):
-        yield LeftOut(Why.NOT_READ, "picture", not_read)
-
-
-def _given_pictures(shared: Document, pictures: PictureFolder, stem: str) -> Iterator[Picture]:
-    """Those that can be read."""
-    for number, place in enumerate(shared.pictures, 1):
-        try:
-            yield pictures.save_member(shared.archive, place, f"{stem}-{number}")
-        except FileProblem:
-            continue
+    yield from under("Headers and footers", once(pages.above_and_below(shared, styles.master_pages)))
+    yield from pictures_alone(archive, shared.pictures, shared.shown_pictures, shared.letters, pictures)
 
 
 class _Pages:
@@ -126,22 +104,17 @@ class _Pages:
             yield LeftOut(Why.DAMAGED, "table of styles")
 
     def above_and_below(self, shared: Document, named: set[str]) -> Iterator[Block]:
-        """Each text once, of the pages that the text has."""
+        """Of the pages that the text has."""
         used = [USUAL_PAGE, *sorted(named)]
         for page in used:
             master = self.masters.get(page)
             following = attribute(master, "style:next-style-name")
             used += [following] if following and following not in used else []
         story = Story(Document(shared.archive, self.own))
-        given: set[str] = set()
         for page in dict.fromkeys(used):
             for part in children_named(self.masters.get(page), *HEADERS):
-                shown = attribute(part, "style:display") != "false"
-                for block in (block for inner in part for block in story.blocks(inner)) if shown else ():
-                    text = " ".join(plain([block]).split())
-                    if isinstance(block, LeftOut) or (text and text not in given):
-                        given.add(text)
-                        yield block if isinstance(block, LeftOut) else Text(text)
+                if attribute(part, "style:display") != "false":
+                    yield from (block for inner in part for block in story.blocks(inner))
 
 
 def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
@@ -185,18 +158,11 @@ class _Deck:
         titles, blocks = self._shapes(story, canvas, shapes)
         notes = bounded(self._notes(story, shapes), "page of notes")
         title = " ".join(" ".join(titles).split())
-        yield Place(f"slide {number}{' (hidden)' if is_hidden else ''}", number, title)
-        if title:
-            yield Heading(2, title)
         on_each = [*self._on_each(page, master)]
-        yield from (*blocks, *on_each, *notes)
         has_words = bool(title) or shared.letters
-        given = [] if has_words else list(_given_pictures(shared, self.pictures, f"slide-{number}"))
-        yield from given
-        if not title and all(isinstance(block, LeftOut) for block in (*blocks, *on_each, *notes, *given)):
-            yield Text("(No text stands on this slide.)")
-        if not_read := shared.shown_pictures - len(given):
-            yield LeftOut(Why.NOT_READ, "picture", not_read)
+        places = [] if has_words else shared.pictures
+        given = [picture for _, picture in self.pictures.save_members(self.archive, places, f"slide-{number}")]
+        yield from slide(number, title, [*blocks, *on_each, *notes], given, shared.shown_pictures, is_hidden=is_hidden)
 
     def _shapes(self, story: Story, canvas: Canvas, shapes: list[Element]) -> tuple[list[str], list[Block]]:
         titles: list[str] = []

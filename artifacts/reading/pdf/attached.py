@@ -7,12 +7,13 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Why
-from artifacts.reading.pdf.wide import wide_text
 
 TEXTS = frozenset({"xml", "csv", "tsv", "txt", "md", "json", "ics", "vcf", "html", "htm", "yaml", "yml"})
 """Endings of names."""
 LARGEST_TEXT = 256 * 2**10
 MOST = 500
+LONGEST_TEXT = 100_000
+"""Bytes."""
 
 
 def attached_files(document: Any) -> Iterator[Block]:
@@ -59,3 +60,11 @@ def _text(name: str, content: bytes | None) -> str:
         text = content.decode("cp1252", "replace")
     fence = "```" if "```" not in text else "~~~~"
     return f"{fence}{extension}\n{text.strip()}\n{fence}" if text.strip() else ""
+
+
+def wide_text(function: Any, *arguments: Any) -> str:
+    """What such a function of PDFium writes into a buffer of UTF-16."""
+    size = min(function(*arguments, None, 0), LONGEST_TEXT)
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    function(*arguments, buffer, size)
+    return bytes(buffer)[:size].decode("utf-16-le", "replace").rstrip("\0")

@@ -10,8 +10,7 @@ import pypdfium2.raw as pdfium
 
 from artifacts.reading.blocks import Block, LeftOut, Text, Why
 from artifacts.reading.marks import checked, struck
-from artifacts.reading.pdf.attached import attached_file
-from artifacts.reading.pdf.wide import wide_text
+from artifacts.reading.pdf.attached import attached_file, wide_text
 
 MOST_NOTES = 5_000
 """On one page."""

@@ -3,7 +3,7 @@
 import io
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +61,12 @@ class PictureFolder:
         """One that lies in an archive. Raises ``FileProblem``, where it is none of ``FORMATS``, too."""
         picture = next(read_pictures(io.BytesIO(archive.read(place, at_most=MEMBER_BYTES))))
         return self.save(picture.image, stem, is_photograph=picture.is_photograph)
+
+    def save_members(self, archive: Archive, places: Iterable[str], stem: str) -> Iterator[tuple[str, Picture]]:
+        """Those that can be read, each with its place in the archive."""
+        for number, place in enumerate(places, 1):
+            with suppress(FileProblem):
+                yield place, self.save_member(archive, place, f"{stem}-{number}")
 
     def save_thumbnail(self, image: Image.Image) -> str:
         """A small WebP of it: its name."""

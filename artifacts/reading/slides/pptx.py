@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from artifacts.reading import marks
-from artifacts.reading.archives import Archive
-from artifacts.reading.blocks import Block, Heading, LeftOut, Picture, Place, Text, Title, Why
+from artifacts.reading.archives import Archive, open_archive
+from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
 from artifacts.reading.office.drawing_text import Palette, paragraphs
 from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.runs import WHITE, bounded
 from artifacts.reading.pictures.folder import PictureFolder
-from artifacts.reading.problems import FileProblem
-from artifacts.reading.slides.shapes import ON_EACH, Box, Canvas, SeenPicture, Shapes, painted, placeholder
+from artifacts.reading.slides.shapes import ON_EACH, Box, Canvas, Shapes, painted, placeholder, slide
 from artifacts.reading.xml_stream import (
     attribute,
     child,
@@ -28,7 +29,6 @@ from artifacts.reading.xml_stream import (
 
 MOST_PICTURES = 3
 """Of a slide without text, the largest."""
-EMPTY = "(No text stands on this slide.)"
 COLOURS = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}
 OFF = {"0", "false"}
 
@@ -41,6 +41,12 @@ class _Ground:
     background: str | None = None
     painted: tuple[Box | None, ...] = ()
     text: str = ""
+
+
+def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
+    """The slides. Raises ``FileProblem``."""
+    with open_archive(path) as archive:
+        yield from slides(archive, pictures)
 
 
 def slides(archive: Archive, pictures: PictureFolder) -> Iterator[Block]:
@@ -85,30 +91,14 @@ class _Deck:
         blocks = bounded(shapes.blocks(child(root, "p:cSld", "p:spTree")), "drawing")
         title = " ".join(" ".join(shapes.titles).split())
         is_hidden = attribute(root, "show") in OFF
-        yield Place(f"slide {number}{' (hidden)' if is_hidden else ''}", number, title)
-        if title:
-            yield Heading(2, title)
-        yield from blocks
         on_each = [*shapes.on_each, ground.text if attribute(root, "showMasterSp") not in OFF else ""]
-        further = [*self._on_each(on_each), *self._notes(related), *self._comments(related)]
-        yield from further
-        given = self._pictures_of(number, shapes.pictures) if not title and _has_no_words([*blocks, *further]) else []
-        yield from given
-        if not title and all(isinstance(block, LeftOut) for block in (*blocks, *further, *given)):
-            yield Text(EMPTY)
-        if not_read := len(shapes.pictures) - len(given):
-            yield LeftOut(Why.NOT_READ, "picture", not_read)
-
-    def _pictures_of(self, number: int, shown: list[SeenPicture]) -> list[Picture]:
-        """Of a slide that says something by its pictures alone, these."""
-        given: list[Picture] = []
-        for picture in sorted(shown, key=lambda picture: -picture.size)[:MOST_PICTURES]:
-            try:
-                stem = f"slide-{number}-{len(given) + 1}"
-                given.append(self._pictures.save_member(self._archive, picture.place, stem))
-            except FileProblem:
-                continue
-        return given
+        blocks += [*self._on_each(on_each), *self._notes(related), *self._comments(related)]
+        shown = (
+            sorted(shapes.pictures, key=lambda picture: -picture.size) if not title and _has_no_words(blocks) else []
+        )
+        saved = self._pictures.save_members(self._archive, (picture.place for picture in shown), f"slide-{number}")
+        given = [picture for _, picture in islice(saved, MOST_PICTURES)]
+        yield from slide(number, title, blocks, given, len(shapes.pictures), is_hidden=is_hidden)
 
     def _on_each(self, texts: list[str]) -> Iterator[Block]:
         for text in texts:

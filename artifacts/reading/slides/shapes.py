@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from artifacts.reading.archives import Archive
-from artifacts.reading.blocks import Block, LeftOut, Text, Why
+from artifacts.reading.blocks import Block, Heading, LeftOut, Picture, Place, Text, Why
 from artifacts.reading.office import charts
 from artifacts.reading.office.drawing_text import Palette, paragraphs
 from artifacts.reading.office.grids import Cell, Row, columns, grid
@@ -15,6 +15,7 @@ from artifacts.reading.xml_stream import alternative, attribute, child, children
 
 ON_EACH = {"sldNum", "dt", "ftr", "hdr", "sldImg"}
 """What stands on every slide: its number, the day, the picture of the slide above its notes."""
+EMPTY = "(No text stands on this slide.)"
 TITLES = {"title", "ctrTitle"}
 ON = {"1", "true"}
 MOST_PAINTED = 500
@@ -196,6 +197,19 @@ class Shapes:
         if is_beside:
             return []
         return [Cell("" if is_below else text, columns(attribute(cell, "gridSpan")))]
+
+
+def slide(
+    number: int, title: str, blocks: Sequence[Block], given: Sequence[Picture], shown: int, *, is_hidden: bool
+) -> Iterator[Block]:
+    """``given``: the pictures of one that says nothing else, of ``shown`` that it has."""
+    yield Place(f"slide {number}{' (hidden)' if is_hidden else ''}", number, title)
+    yield from [Heading(2, title)] if title else []
+    yield from (*blocks, *given)
+    if not title and not given and all(isinstance(block, LeftOut) for block in blocks):
+        yield Text(EMPTY)
+    if not_read := shown - len(given):
+        yield LeftOut(Why.NOT_READ, "picture", not_read)
 
 
 def placeholder(shape: Element) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from artifacts.reading.blocks import Block, Heading, LeftOut, Text, Why
 from artifacts.reading.pictures.data_uris import DataUris, Embedded, Keep, decoded
 from artifacts.reading.text.markdown import lines_of, markdown
-from artifacts.reading.web.html_page import read_page
+from artifacts.reading.web.page import read_page
 
 MOST_VALUES = 3_000_000
 """Python takes a hundred bytes for each."""

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from artifacts.reading import marks
 from artifacts.reading.blocks import Block, Heading, LeftOut, Text, Why
 from artifacts.reading.pictures.data_uris import DataUris, Keep, keep_none
-from artifacts.reading.web.attributes import ByName, whole_number
 from artifacts.reading.web.elements import BLOCKS, VOID, OpenElement, OpenElements
 from artifacts.reading.web.forms import Choices, amount, choices, field_text, unseen_value
 from artifacts.reading.web.formulas import HtmlFormula
 from artifacts.reading.web.lists import HtmlList
 from artifacts.reading.web.styles import Look, StyleSheet, look_of
 from artifacts.reading.web.tables import TABLE_PARTS, OpenTables
-from artifacts.reading.web.tokens import Attributes, HtmlTokens
+from artifacts.reading.web.tokens import Attributes, ByName, HtmlTokens, whole_number
 
 FILMS = {"video": "video", "audio": "recording", "canvas": "drawing", "iframe": "frame", "embed": "embedded file"}
 """They are named; what stands within them is for browsers that can't show them."""
@@ -58,7 +57,7 @@ class HtmlBlocks(HtmlTokens):
     """Fed piece by piece; ``take()`` gives the blocks that are ready. ``title`` is that of the page."""
 
     def __init__(self, *, sheet: StyleSheet | None = None, keep: Keep = keep_none, depth: int = 0) -> None:
-        """``sheet`` are the styles of the page, where they are known beforehand (see ``html_page``); else each holds from where
+        """``sheet`` are the styles of the page, where they are known beforehand (see ``page``); else each holds from where
         it stands. ``keep``: what becomes of files within the page. ``depth``: in how many frames it stands."""
         super().__init__()
         self.title = ""

@@ -13,7 +13,7 @@ from artifacts.reading.pictures.data_uris import EmbeddedPictures, Keep
 from artifacts.reading.pictures.folder import PictureFolder
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.text.encodings import declared_encoding, decode
-from artifacts.reading.web.html_page import read_page
+from artifacts.reading.web.page import read_page
 from artifacts.reading.xml_stream import first, found, tree
 
 CHAPTER_BYTES = 32 * 2**20

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from artifacts.reading import marks
 from artifacts.reading.blocks import LeftOut, Why
-from artifacts.reading.web.attributes import ByName
+from artifacts.reading.web.tokens import ByName
 
 BUTTONS = {"submit": "Submit", "reset": "Reset", "button": ""}
 LONGEST_CHOICES = 2_000

@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element, TreeBuilder
 
 from artifacts.reading.formulas import formula
-from artifacts.reading.web.attributes import ByName
+from artifacts.reading.web.tokens import ByName
 
 DEEPEST = 60
 """What stands deeper in one another stands beside one another."""

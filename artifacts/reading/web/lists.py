@@ -1,7 +1,7 @@
 """What the items of a list of a page begin with. Pure."""
 
 from artifacts.reading.office.numerals import letters, numeral
-from artifacts.reading.web.attributes import ByName, whole_number
+from artifacts.reading.web.tokens import ByName, whole_number
 
 
 class HtmlList:

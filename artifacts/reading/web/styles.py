@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from PIL import ImageColor
 
-from artifacts.reading.web.attributes import ByName
+from artifacts.reading.web.tokens import ByName
 
 Declarations = Mapping[str, str]
 Color = tuple[int, int, int]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from artifacts.reading.blocks import Block, Text, named_table, table
-from artifacts.reading.web.attributes import ByName, whole_number
+from artifacts.reading.web.tokens import ByName, whole_number
 
 TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
 MOST_COLUMNS = 1_000

@@ -7,8 +7,12 @@ closed ends with the page (https://html.spec.whatwg.org/multipage/parsing.html#t
 
 import html
 import re
+from collections.abc import Mapping
 
 Attributes = list[tuple[str, str | None]]
+ByName = Mapping[str, str | None]
+"""None where there is a name and no value."""
+MOST_DIGITS = 6
 
 LONGEST_TAG = 64 * 2**10
 """Of a longer one – a picture may stand in it – only the attributes up to there are known."""
@@ -175,6 +179,13 @@ class HtmlTokens:
     def _say(self, text: str) -> None:
         if text:
             self.handle_data(_unescaped(text))
+
+
+def whole_number(text: str | None) -> int | None:
+    """None where it is none, or one too large to mean anything."""
+    digits = (text or "").strip()
+    bare = digits.removeprefix("-")
+    return int(digits) if bare.isascii() and bare.isdecimal() and len(bare) <= MOST_DIGITS else None
 
 
 def _before_reference(text: str, at: int, end: int) -> int:

@@ -11,7 +11,7 @@ from artifacts.reading.blocks import Block, LeftOut, Text, Title, Why
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.text.encodings import DECLARATION_BYTES, declared_encoding, decode
 from artifacts.reading.text.plain import paragraphs
-from artifacts.reading.web.html_page import read_page
+from artifacts.reading.web.page import read_page
 
 MOST_BYTES = 32 * 2**20
 WEB_ARCHIVES = {".mht", ".mhtml", ".eml"}

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from artifacts.reading import marks
 from artifacts.reading.archives import Archive, open_archive
-from artifacts.reading.blocks import Block, Heading, LeftOut, Place, Text, Title, Why
+from artifacts.reading.blocks import Block, LeftOut, Text, Title, Why
+from artifacts.reading.office.beside import once, pictures_alone, under
 from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.runs import plain
 from artifacts.reading.pictures.folder import PictureFolder
@@ -30,10 +32,14 @@ from artifacts.reading.xml_stream import (
     whole,
 )
 
-FEW_LETTERS = 40
-"""Of a document whose pictures are what it says."""
 DEEPEST_INSERTION = 2
 Related = dict[str, tuple[str, str]]
+
+
+def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
+    """What stands in the document. Raises ``FileProblem``."""
+    with open_archive(path) as archive:
+        yield from document(archive, pictures)
 
 
 def document(archive: Archive, pictures: PictureFolder, depth: int = 0) -> Iterator[Block]:
@@ -61,7 +67,7 @@ def document(archive: Archive, pictures: PictureFolder, depth: int = 0) -> Itera
         yield from story.blocks(element)
     if not depth:
         yield from _after_body(shared, members, pages)
-        yield from _pictures(shared, pictures)
+        yield from pictures_alone(archive, shared.pictures, shared.shown_pictures, shared.letters, pictures)
 
 
 class _Members:
@@ -149,19 +155,9 @@ def _after_body(shared: Document, members: _Members, pages: _Pages) -> Iterator[
         ("footnotes", "Footnotes", shared.footnotes),
         ("endnotes", "Endnotes", shared.endnotes),
     ):
-        yield from _under(heading, _notes(shared, members, kind, notes))
-    yield from _under("Comments", (Text(text.strip()) for text in shared.comments.values()))
-    yield from _under("Headers and footers", _above_and_below(shared, pages))
-
-
-def _under(heading: str, blocks: Iterator[Block]) -> Iterator[Block]:
-    """A heading before the first text."""
-    has_text = False
-    for block in blocks:
-        if not has_text and not isinstance(block, LeftOut):
-            has_text = True
-            yield Heading(1, heading)
-        yield block
+        yield from under(heading, _notes(shared, members, kind, notes))
+    yield from under("Comments", (Text(text.strip()) for text in shared.comments.values()))
+    yield from under("Headers and footers", once(_above_and_below(shared, pages)))
 
 
 def _notes(shared: Document, members: _Members, kind: str, notes: Notes) -> Iterator[Block]:
@@ -184,35 +180,9 @@ def _notes(shared: Document, members: _Members, kind: str, notes: Notes) -> Iter
 
 
 def _above_and_below(shared: Document, pages: _Pages) -> Iterator[Block]:
-    """Each text once."""
-    given: set[str] = set()
     for place in sorted(pages.places):
         root = whole(shared.archive, place)
-        if root is None:
-            yield LeftOut(Why.DAMAGED, "header or footer")
-            continue
-        for block in Story(shared, place).blocks(root):
-            text = " ".join(plain([block]).split())
-            if isinstance(block, LeftOut):
-                yield block
-            elif text and text not in given:
-                given.add(text)
-                yield Text(text)
-
-
-def _pictures(shared: Document, pictures: PictureFolder) -> Iterator[Block]:
-    """Of a document that holds hardly anything else, the pictures themselves."""
-    given = 0
-    for number, place in enumerate(dict.fromkeys(shared.pictures) if shared.letters <= FEW_LETTERS else (), 1):
-        try:
-            picture = pictures.save_member(shared.archive, place, f"picture-{number}")
-        except FileProblem:
-            continue
-        given += shared.pictures.count(place)
-        yield Place(f"picture {number}")
-        yield picture
-    if not_read := shared.shown_pictures - given:
-        yield LeftOut(Why.NOT_READ, "picture", not_read)
+        yield from [LeftOut(Why.DAMAGED, "header or footer")] if root is None else Story(shared, place).blocks(root)
 
 
 def _inserted(archive: Archive, pictures: PictureFolder, depth: int, place: str) -> Iterator[Block]:

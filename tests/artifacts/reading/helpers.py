@@ -1,6 +1,5 @@
 """Files read as the product reads them: all that comes of one."""
 
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -50,7 +49,7 @@ def read_here(path: Path, folder: Path) -> Outcome:
     def found() -> Iterator[Found]:
         type = detect(path, path.name)
         job = {"path": str(path), "kind": type.kind, "extension": type.extension, "folder": str(folder)}
-        reader = importlib.import_module(f"artifacts.reading.{child.READERS[type.kind]}")
+        reader = child.reader_of(type.kind, type.extension)
         return reading.found_in(child.messages(job | {"limits": asdict(Limits())}, reader), folder)
 
     return _outcome(found)
