@@ -92,6 +92,13 @@ class LeftOut:
 Block = Title | Place | Heading | Text | Lines | Picture | LeftOut
 
 
+def unread(what: str, about: str = "", *, why: Why = Why.NOT_READ) -> Iterator[Text | LeftOut]:
+    """A word in its place, with what is known of it, and the entry of the account."""
+    words = "not read" if why is Why.NOT_READ else "which can't be read"
+    yield Text(f"({what}, {words}{f': {about}' if about else ''})")
+    yield LeftOut(why, what)
+
+
 def table(rows: Iterable[tuple[int, Cells]], *, marks: Sequence[str] = ()) -> Iterator[Text | Lines]:
     """A Markdown table of numbered rows, below what stands above its header. Rows without anything are left out.
 

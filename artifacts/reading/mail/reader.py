@@ -79,6 +79,12 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
             yield LeftOut(Why.NOT_READ, "part of a message")
 
 
+def body(content: bytes) -> Iterator[Block]:
+    """What a message says, without its headers: a page that was saved with its pictures, for one."""
+    message, _ = parse(content)
+    yield from _Message(message).body()
+
+
 class _Message:
     """One message with all that is in it."""
 
@@ -93,10 +99,13 @@ class _Message:
         lines = [f"{name}: {value}" for name in HEADERS if (value := headers.text(name.lower()))]
         if lines:
             yield Text("\n".join(lines))
-        yield from self._part(self._message)
+        yield from self.body()
         if self._attached:
             yield Text("Attached, and not read here:")
             yield from (Text(f"- {line}", is_item=True) for line in self._attached)
+
+    def body(self) -> Iterator[Block]:
+        yield from self._part(self._message)
 
     def _part(self, part: Entity) -> Iterator[Block]:
         is_body = part is self._message or not (part.is_attachment or part.name)

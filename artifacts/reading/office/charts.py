@@ -7,7 +7,7 @@ from itertools import islice
 from xml.etree.ElementTree import Element
 
 from artifacts.reading.archives import Archive
-from artifacts.reading.blocks import Block, LeftOut, Text, Why, table
+from artifacts.reading.blocks import Block, Text, Why, table, unread
 from artifacts.reading.xml_stream import attribute, children_named, found, whole
 
 MOST_POINTS = 2_000
@@ -27,11 +27,10 @@ def graphic(archive: Archive, element: Element, related: dict[str, tuple[str, st
     _, place = related.get(attribute(element, "r:dm" if is_diagram else "r:id"), ("", ""))
     root = whole(archive, place)
     if root is None:
-        yield Text(f"({what}, which can't be read{f': {described}' if described else ''})")
-        yield LeftOut(Why.DAMAGED, what)
+        yield from unread(what, described, why=Why.DAMAGED)
         return
     blocks = list(diagram(root) if is_diagram else chart(root))
-    yield from blocks or _not_read(what, described)
+    yield from blocks or unread(what, described)
 
 
 def chart(root: Element) -> Iterator[Block]:
@@ -82,11 +81,6 @@ def diagram(root: Element) -> Iterator[Block]:
     if lines:
         yield Text("(diagram)")
         yield from (Text(line, is_item=True) for line in lines)
-
-
-def _not_read(what: str, described: str) -> Iterator[Block]:
-    yield Text(f"({what}, not read{f': {described}' if described else ''})")
-    yield LeftOut(Why.NOT_READ, what)
 
 
 def _texts(element: Element) -> str:

@@ -1,10 +1,13 @@
 """How letters of a document look, as far as that says what they are, or whether anybody sees them. Pure."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
 from artifacts.reading.office.runs import SMALLEST_POINTS, WHITE, Look, is_invisible
 
+LONGEST_CHAIN = 50
+"""Styles that one is based on; what lies further back is not looked at."""
 UNKNOWN = "unknown"
 """A colour that differs from all others."""
 
@@ -39,3 +42,15 @@ class Letters:
 
 
 NOTHING = Letters()
+
+
+def chain[T](style: str, find: Callable[[str], tuple[str, T] | None]) -> list[T]:
+    """A style and those that it is based on, it last; what is based on itself ends there. ``find`` gives the style that one
+    of them is based on, and what it says itself."""
+    styles: list[T] = []
+    passed: set[str] = set()
+    while style not in passed and len(styles) < LONGEST_CHAIN and (own := find(style)):
+        passed.add(style)
+        style = own[0]
+        styles.insert(0, own[1])
+    return styles

@@ -14,8 +14,7 @@ from artifacts.reading.office.runs import HIDDEN, marked, seen
 from artifacts.reading.opendocument.story import Document, Story
 from artifacts.reading.opendocument.styles import Styles
 from artifacts.reading.problems import FileProblem
-from artifacts.reading.sheets.sheet_table import SheetRow, sheet_table
-from artifacts.reading.sheets.xlsx import BROKEN, EMPTY, hidden_rows
+from artifacts.reading.sheets.sheet_table import SheetRow, damaged_sheet, hidden_rows, or_empty, sheet_table
 from artifacts.reading.xml_stream import attribute, child, children, first, found, name, shortened, whole
 
 MOST_COLUMNS = 16_384
@@ -108,19 +107,16 @@ class _Sheet:
     def blocks(self, events: Events, number: int, hidden: Collection[str]) -> Iterator[Block]:
         is_hidden = attribute(self._element, "table:style-name") in hidden
         yield Place(f'sheet "{self._name}"{" (hidden)" if is_hidden else ""}', number, self._name)
-        is_empty = True
-        for block in sheet_table(self._rows(events), hidden_columns=self._hidden_columns, column_name=letters):
-            is_empty = False
-            yield block
+        yield from or_empty(self._table(events))
+
+    def _table(self, events: Events) -> Iterator[Block]:
+        yield from sheet_table(self._rows(events), hidden_columns=self._hidden_columns, column_name=letters)
         yield from hidden_rows(self._hidden_rows)
         yield from self._shapes
         if self._hidden:
             yield LeftOut(Why.HIDDEN, "hidden cell", self._hidden)
         if self.is_damaged:
-            yield BROKEN
-            yield LeftOut(Why.DAMAGED, "sheet")
-        elif is_empty and not self._shapes:
-            yield EMPTY
+            yield from damaged_sheet()
 
     def _rows(self, events: Events) -> Iterator[SheetRow]:
         """Up to the end of this sheet, or to what is damaged."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters
+from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters, chain
 from artifacts.reading.office.numerals import numeral
 from artifacts.reading.office.symbols import OF_SYMBOLS, readable
 from artifacts.reading.xml_stream import attribute, child, children_named
@@ -15,8 +15,6 @@ TICKS = set("☐☑☒✓✔✗✘")
 """Bullets that say something."""
 PLACE = re.compile(r"%(\d{1,2})%")
 NONE = {"none", ""}
-LONGEST_CHAIN = 50
-"""Styles that one is based on; what lies further back is not looked at."""
 
 
 def colour(text: str) -> str | None:
@@ -123,16 +121,9 @@ class Styles:
         return self._resolved[key]
 
     def _inherited(self, family: str, style_name: str) -> Style:
-        chain: list[Style] = []
-        passed: set[str] = set()
-        while style_name and style_name not in passed and len(chain) < LONGEST_CHAIN:
-            passed.add(style_name)
-            parent, own = self._find(family, style_name)
-            chain.append(own)
-            style_name = parent
-        chain.append(self._find(family, "")[1])
         result = Style()
-        for style in reversed(chain):
+        named = chain(style_name, lambda each: self._find(family, each) if each else None)
+        for style in [self._find(family, "")[1], *named]:
             result = Style(
                 letters=style.letters.over(result.letters),
                 background=style.background or (None if style.is_see_through else result.background),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from artifacts.reading.blocks import Block, LeftOut, Text, Why
+from artifacts.reading.blocks import Block, LeftOut, Text, Why, unread
 from artifacts.reading.marks import checked, struck
 from artifacts.reading.pdf.attached import attached_file, wide_text
 
@@ -165,8 +165,7 @@ def _group(name: str, boxes: list[Field]) -> str:
 
 def _note(quotes: "_Quotes", annotation: Any, kind: int) -> Iterator[Block]:
     if kind in NOT_READ:
-        yield Text(f"({NOT_READ[kind]}, not read)")
-        yield LeftOut(Why.NOT_READ, NOT_READ[kind])
+        yield from unread(NOT_READ[kind])
     if kind not in NOTES:
         return
     words = _string(annotation, b"Contents")

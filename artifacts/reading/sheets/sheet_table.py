@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from artifacts.reading.blocks import LOOKED_AT, Cells, Lines, Text, table
+from artifacts.reading.blocks import LOOKED_AT, Block, Cells, LeftOut, Lines, Text, Why, table
 
 HIDDEN = "(hidden)"
 
@@ -34,6 +34,26 @@ def sheet_table(
     marks = [HIDDEN if column in hidden_columns else "" for column in columns]
     numbered = ((row.number, _cells(row, places, column_name)) for row in chain(first, filled))
     yield from table(numbered, marks=marks)
+
+
+def or_empty(blocks: Iterable[Block]) -> Iterator[Block]:
+    """What stands on a sheet, or that it is empty."""
+    is_empty = True
+    for block in blocks:
+        is_empty &= isinstance(block, LeftOut)
+        yield block
+    if is_empty:
+        yield Text("(This sheet is empty.)")
+
+
+def hidden_rows(count: int) -> Iterator[Text]:
+    if count:
+        yield Text(f"({count} of these rows {'is' if count == 1 else 'are'} hidden in the sheet.)")
+
+
+def damaged_sheet() -> Iterator[Block]:
+    yield Text("(The rest of this sheet is damaged and could not be read.)")
+    yield LeftOut(Why.DAMAGED, "sheet")
 
 
 def _cells(row: SheetRow, places: Mapping[int, int], column_name: Callable[[int], str]) -> Cells:

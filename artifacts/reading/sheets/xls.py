@@ -19,8 +19,8 @@ from artifacts.reading.office.runs import WHITE
 from artifacts.reading.sheets import xls_objects
 from artifacts.reading.sheets.cell_text import CellTexts
 from artifacts.reading.sheets.number_format import BUILTIN, number_format
-from artifacts.reading.sheets.sheet_table import SheetRow, sheet_table
-from artifacts.reading.sheets.xlsx import BROKEN, EMPTY, NOT_READ, STATES, hidden_rows
+from artifacts.reading.sheets.sheet_table import SheetRow, damaged_sheet, hidden_rows, or_empty, sheet_table
+from artifacts.reading.sheets.xlsx import NOT_READ, STATES
 from artifacts.reading.sheets.xlsx_styles import CellStyle, Font, Run, SharedText
 
 BROKEN_OFF = (
@@ -55,20 +55,14 @@ def sheets(path: Path) -> Iterator[Block]:
             yield LeftOut(Why.NOT_READ, "program")
             continue
         table = _sheet(book, next(worksheets, -1), styles) if record.kind == "worksheet" else iter(())
-        is_empty = True
-        for block in chain(table, _objects(record.objects)):
-            is_empty = False
-            yield block
-        if is_empty:
-            yield EMPTY
+        yield from or_empty(chain(table, _objects(record.objects)))
 
 
 def _sheet(book: xlrd.Book, number: int, styles: Sequence[CellStyle]) -> Iterator[Block]:
     try:
         sheet = book.sheet_by_index(number)
     except BROKEN_OFF:  # also where there is no such sheet
-        yield BROKEN
-        yield LeftOut(Why.DAMAGED, "sheet")
+        yield from damaged_sheet()
         return
     texts = CellTexts(is_1904=book.datemode == 1)
     hidden = {column for column, about in sheet.colinfo_map.items() if about.hidden}

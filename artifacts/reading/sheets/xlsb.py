@@ -10,7 +10,7 @@ from artifacts.reading.archives import DAMAGED, ENCRYPTED
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
 from artifacts.reading.office.numerals import letters
 from artifacts.reading.problems import TOO_MUCH_MEMORY, FileProblem
-from artifacts.reading.sheets.sheet_table import SheetRow, sheet_table
+from artifacts.reading.sheets.sheet_table import SheetRow, or_empty, sheet_table
 
 CELLS = 20_000_000
 """Of the rectangle that a sheet takes, which is held in memory as a whole, empty cells too."""
@@ -47,12 +47,7 @@ def _sheet(workbook: calamine.CalamineWorkbook, name: str) -> Iterator[Block]:
     if sheet.height * sheet.width > CELLS:
         raise FileProblem("too_much_memory", f'{TOO_MUCH_MEMORY} (Sheet "{name}" has too many cells.)')
     top, left = sheet.start or (0, 0)
-    is_empty = True
-    for block in sheet_table(_rows(sheet, top, left), column_name=letters):
-        is_empty = False
-        yield block
-    if is_empty:
-        yield Text("(This sheet is empty.)")
+    yield from or_empty(sheet_table(_rows(sheet, top, left), column_name=letters))
 
 
 def _rows(sheet: calamine.CalamineSheet, top: int, left: int) -> Iterator[SheetRow]:

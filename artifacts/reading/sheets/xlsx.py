@@ -10,14 +10,13 @@ from artifacts.reading.archives import DAMAGED, Archive
 from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
 from artifacts.reading.office.numerals import letters
 from artifacts.reading.problems import FileProblem
-from artifacts.reading.sheets.sheet_table import sheet_table
+from artifacts.reading.sheets.sheet_table import damaged_sheet, hidden_rows, or_empty, sheet_table
 from artifacts.reading.sheets.xlsx_drawings import Relations, drawing, read_comments, safe_relations
-from artifacts.reading.sheets.xlsx_sheet import Rows, Sheet, Workbook, read_strings
+from artifacts.reading.sheets.xlsx_sheet import Rows, Workbook, read_strings
 from artifacts.reading.sheets.xlsx_styles import CellStyle, read_styles
 from artifacts.reading.xml_stream import attribute, main_member, relations, tree
 
-EMPTY = Text("(This sheet is empty.)")
-BROKEN = Text("(The rest of this sheet is damaged and could not be read.)")
+DAMAGED_SHEET = set(damaged_sheet())
 NOT_READ = Text("(This sheet holds a dialog or a program, which is not read.)")
 STATES = {"hidden": " (hidden)", "veryHidden": " (very hidden)"}
 PROGRAMS = {"dialogsheet", "xlMacrosheet", "xlIntlMacrosheet"}
@@ -47,7 +46,7 @@ def sheets(archive: Archive) -> Iterator[Block]:
     for number, entry in enumerate(entries, 1):
         yield Place(f'sheet "{entry.name}"{STATES.get(entry.state, "")}', number, entry.name)
         for block in _sheet(archive, entry, workbook):
-            is_readable = is_readable or block not in {BROKEN, LeftOut(Why.DAMAGED, "sheet")}
+            is_readable = is_readable or block not in DAMAGED_SHEET
             yield block
     if entries and not is_readable:
         raise DAMAGED
@@ -87,13 +86,7 @@ def _sheet(archive: Archive, entry: SheetEntry, workbook: Workbook) -> Iterator[
     links = safe_relations(archive, entry.member)
     comments = read_comments(archive, links.values())
     rows = Rows(workbook, comments)
-    is_empty = True
-    for block in chain(_table(archive, entry, rows), _beside(archive, links, comments)):
-        is_empty = False
-        yield block
-    yield from _account(rows.sheet, rows.texts.invisible)
-    if is_empty and not rows.sheet.is_damaged:
-        yield EMPTY
+    yield from or_empty(chain(_table(archive, entry, rows), _beside(archive, links, comments), _account(rows)))
 
 
 def _table(archive: Archive, entry: SheetEntry, rows: Rows) -> Iterator[Block]:
@@ -115,17 +108,11 @@ def _beside(archive: Archive, links: Relations, comments: Mapping[tuple[int, int
             yield LeftOut(Why.NOT_READ, ON_SHEETS[kind])
 
 
-def _account(sheet: Sheet, invisible: int) -> Iterator[Block]:
+def _account(rows: Rows) -> Iterator[Block]:
     """What is to be said of a sheet once its rows have been read."""
-    if sheet.is_damaged:
-        yield BROKEN
-        yield LeftOut(Why.DAMAGED, "sheet")
-    if sheet.damaged_cells:
-        yield LeftOut(Why.DAMAGED, "cell", sheet.damaged_cells)
-    if invisible:
-        yield LeftOut(Why.HIDDEN, "hidden cell", invisible)
-
-
-def hidden_rows(count: int) -> Iterator[Text]:
-    if count:
-        yield Text(f"({count} of these rows {'is' if count == 1 else 'are'} hidden in the sheet.)")
+    if rows.sheet.is_damaged:
+        yield from damaged_sheet()
+    if rows.sheet.damaged_cells:
+        yield LeftOut(Why.DAMAGED, "cell", rows.sheet.damaged_cells)
+    if rows.texts.invisible:
+        yield LeftOut(Why.HIDDEN, "hidden cell", rows.texts.invisible)

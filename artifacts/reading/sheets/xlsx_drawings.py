@@ -10,7 +10,7 @@ from artifacts.reading.problems import FileProblem
 from artifacts.reading.sheets.sheet_table import HIDDEN
 from artifacts.reading.sheets.xlsx_sheet import position
 from artifacts.reading.sheets.xlsx_styles import SharedText, read_text, unescaped
-from artifacts.reading.xml_stream import attribute, first, found, relations, whole
+from artifacts.reading.xml_stream import attribute, children_named, first, found, inside, relations, whole
 
 MOST_SERIES = 30
 """Names of series that are given of a chart."""
@@ -31,15 +31,13 @@ def drawing(archive: Archive, member: str) -> Iterator[Block]:
         yield LeftOut(Why.DAMAGED, "drawing")
         return
     links = safe_relations(archive, member)
-    for element in root:
-        yield from _shapes(archive, element, links)
+    yield from _shapes(archive, root, links)
 
 
 def _shapes(archive: Archive, element: Element, links: Relations) -> Iterator[Block]:
-    match element.tag.rpartition(":")[2]:
-        case "AlternateContent":
-            for choice in list(element)[:1]:
-                yield from _children(archive, choice, links)
+    match element.tag:
+        case "mc:AlternateContent":
+            yield from _shapes(archive, element[0], links) if len(element) else ()
         case "sp":
             yield from _text_box(element)
         case "pic":
@@ -50,29 +48,19 @@ def _shapes(archive: Archive, element: Element, links: Relations) -> Iterator[Bl
             yield Text("(drawing by hand)")
             yield LeftOut(Why.NOT_READ, "drawing by hand")
         case _:
-            yield from _children(archive, element, links)
-
-
-def _children(archive: Archive, element: Element, links: Relations) -> Iterator[Block]:
-    for inner in element:
-        yield from _shapes(archive, inner, links)
-
-
-def _local(element: Element, wanted: str) -> Iterator[Element]:
-    """All within of that name, whatever its namespace."""
-    return (inner for inner in element.iter() if inner.tag.rpartition(":")[2] == wanted)
+            for inner in element:
+                yield from _shapes(archive, inner, links)
 
 
 def _description(element: Element) -> str:
-    about = next(_local(element, "cNvPr"), None)
-    return " ".join((about.get("descr") or about.get("title") or "").split()) if about is not None else ""
+    about = first(element, "cNvPr")
+    return " ".join((attribute(about, "descr") or attribute(about, "title")).split())
 
 
 def _text_box(element: Element) -> Iterator[Block]:
-    about = next(_local(element, "cNvPr"), None)
-    lines = [line for body in _local(element, "txBody") for line in paragraphs(body) if line.strip()]
+    lines = [line for body in found(element, "txBody") for line in paragraphs(body) if line.strip()]
     if lines:
-        is_hidden = about is not None and about.get("hidden") in {"1", "true"}
+        is_hidden = attribute(first(element, "cNvPr"), "hidden") in {"1", "true"}
         yield Text("\n".join([f"{HIDDEN} {lines[0]}" if is_hidden else lines[0], *lines[1:]]))
 
 
@@ -83,29 +71,25 @@ def paragraphs(body: Element) -> Iterator[str]:
         for run in paragraph:
             text = "".join(each.text or "" for each in found(run, "a:t"))
             properties = first(run, "a:rPr")
-            baseline = properties.get("baseline", "0").rstrip("%") if properties is not None else "0"
+            baseline = attribute(properties, "baseline").rstrip("%")
             if baseline not in {"", "0"}:
                 text = marks.lowered(text) if baseline.startswith("-") else marks.raised(text)
-            if properties is not None and properties.get("strike", "noStrike") != "noStrike":
+            if attribute(properties, "strike") not in {"", "noStrike"}:
                 text = marks.struck(text)
             shown.append("\n" if run.tag == "a:br" else text)
         yield "".join(shown)
 
 
 def _graphic(archive: Archive, element: Element, links: Relations) -> Iterator[Block]:
-    for inner in element.iter():
-        kind = inner.tag.rpartition(":")[2]
-        if kind == "chart" and (place := links.get(attribute(inner, "r:id"))):
-            yield from chart(archive, place[1])
-            return
-        if kind == "relIds" and (place := links.get(attribute(inner, "r:dm"))):
-            yield from _diagram(archive, place[1])
+    for tag, key, show in (("c:chart", "r:id", chart), ("cx:chart", "r:id", chart), ("dgm:relIds", "r:dm", _diagram)):
+        if place := links.get(attribute(first(element, tag), key)):
+            yield from show(archive, place[1])
             return
 
 
 def _diagram(archive: Archive, member: str) -> Iterator[Block]:
     root = whole(archive, member)
-    texts = [line for text in _local(root, "t") for line in paragraphs(text)] if root is not None else []
+    texts = [line for text in found(root, "dgm:t") for line in paragraphs(text)]
     words = "; ".join(" ".join(text.split()) for text in texts if text.strip())
     yield Text(f"(diagram: {words})" if words else "(diagram, not read)")
     if not words:
@@ -149,12 +133,12 @@ def read_comments(archive: Archive, links: Iterable[tuple[str, str]]) -> dict[tu
 
 
 def _notes(root: Element) -> Iterator[tuple[tuple[int, int], str, str]]:
-    authors = [author.text or "" for author in _local(root, "author")]
-    for comment in _local(root, "comment"):
+    authors = [author.text or "" for author in found(root, "author")]
+    for comment in found(root, "comment"):
         number = comment.get("authorId", "")
         author = authors[int(number)] if number.isdecimal() and int(number) < len(authors) else ""
         author = "" if author.startswith("tc=") else " ".join(author.split())
-        texts = (read_text(each) for each in comment if each.tag.rpartition(":")[2] == "text")
+        texts = map(read_text, children_named(comment, "text"))
         text = " ".join(word for text in texts for word in _plain(text).split())
         yield position(comment.get("ref", "")), author, text.removeprefix(f"{author}:").strip() if author else text
 
@@ -167,14 +151,9 @@ def _plain(text: SharedText) -> str:
 
 def _threaded(archive: Archive, root: Element) -> Iterator[tuple[tuple[int, int], str, str]]:
     lists = (whole(archive, member) for member in archive.names if member.startswith("xl/persons/"))
-    people = {
-        person.get("id", ""): person.get("displayName", "")
-        for people in lists
-        if people is not None
-        for person in people
-    }
-    for comment in _local(root, "threadedComment"):
-        text = " ".join(unescaped(each.text or "") for each in comment if each.tag.rpartition(":")[2] == "text")
+    people = {person.get("id", ""): person.get("displayName", "") for people in lists for person in inside(people)}
+    for comment in found(root, "threadedComment"):
+        text = " ".join(unescaped(each.text or "") for each in children_named(comment, "text"))
         state = " (done)" if comment.get("done") in {"1", "true"} else ""
         yield (
             position(comment.get("ref", "")),

@@ -21,6 +21,7 @@ from artifacts.reading.xml_stream import (
     document_title,
     first,
     found,
+    inside,
     main_member,
     relations,
     tree,
@@ -138,7 +139,7 @@ class _Deck:
     def _named_authors(self, related: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
         for kind, place in related.values():
             root = whole(self._archive, place) if kind in {"commentAuthors", "authors"} else None
-            for author in root if root is not None else ():
+            for author in inside(root):
                 yield attribute(author, "id"), " ".join(attribute(author, "name").split())
 
     def _ground_of(self, related: dict[str, tuple[str, str]]) -> _Ground:
@@ -175,7 +176,7 @@ def _fixed_texts(tree: Element, palette: Palette) -> Iterator[str]:
     """What a layout says on all its slides; in its placeholders stands what is to be filled in."""
     for shape in children_named(tree, "p:sp"):
         about = first(shape, "p:cNvPr")
-        is_hidden = about is not None and attribute(about, "hidden") in {"1", "true"}
+        is_hidden = attribute(about, "hidden") in {"1", "true"}
         if first(shape, "p:ph") is None and not is_hidden:
             texts = paragraphs(child(shape, "p:txBody"), palette, UNKNOWN)
             yield from (" ".join(text.split()) for text in texts if isinstance(text, str))

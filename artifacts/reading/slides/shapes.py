@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from artifacts.reading.archives import Archive
-from artifacts.reading.blocks import Block, Heading, LeftOut, Picture, Place, Text, Why
+from artifacts.reading.blocks import Block, Heading, LeftOut, Picture, Place, Text, Why, unread
 from artifacts.reading.office import charts
 from artifacts.reading.office.drawing_text import Palette, paragraphs
 from artifacts.reading.office.grids import Cell, Row, columns, grid
 from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.runs import WHITE
-from artifacts.reading.xml_stream import alternative, attribute, child, children_named, first, found
+from artifacts.reading.xml_stream import alternative, attribute, child, children_named, first, found, inside
 
 ON_EACH = {"sldNum", "dt", "ftr", "hdr", "sldImg"}
 """What stands on every slide: its number, the day, the picture of the slide above its notes."""
@@ -101,7 +101,7 @@ class Shapes:
 
     def blocks(self, tree: Element | None, frame: Frame | None = None) -> Iterator[Block]:
         frame = frame or Frame()
-        for shape in tree if tree is not None else ():
+        for shape in inside(tree):
             tag = shape.tag
             if tag == "mc:AlternateContent":
                 yield from self.blocks(alternative(shape), frame)
@@ -112,7 +112,7 @@ class Shapes:
         about = first(shape, "p:cNvPr")
         place = child(shape, "p:xfrm") if tag == "p:graphicFrame" else child(shape, _properties(tag), "a:xfrm")
         box = frame.box(place)
-        if about is not None and attribute(about, "hidden") in ON:
+        if attribute(about, "hidden") in ON:
             yield LeftOut(Why.HIDDEN, "hidden shape")
         elif tag != "p:grpSp" and self._canvas.is_outside(box):
             yield LeftOut(Why.HIDDEN, "shape outside of the slide")
@@ -129,7 +129,7 @@ class Shapes:
         palette, properties = self._canvas.palette, child(shape, "p:spPr")
         fill = palette.background(properties)
         styled = child(shape, "p:style", "a:fillRef")
-        if fill is None and styled is not None and attribute(styled, "idx") not in {"", "0"}:
+        if fill is None and attribute(styled, "idx") not in {"", "0"}:
             fill = palette.colour(styled) if child(properties, "a:noFill") is None else None
         texts = [*paragraphs(child(shape, "p:txBody"), palette, fill or self._canvas.behind(box))]
         text = "\n".join(text for text in texts if isinstance(text, str))
@@ -150,8 +150,7 @@ class Shapes:
         description = _description(about)
         if film:
             what = "film" if film == "a:videoFile" else "recording"
-            yield Text(f"({what}, not read{f': {description}' if description else ''})")
-            yield LeftOut(Why.NOT_READ, what)
+            yield from unread(what, description)
             return
         if any(attribute(at, "val") in ON for at in found(shape, "adec:decorative")):
             return
@@ -172,8 +171,7 @@ class Shapes:
             program = attribute(embedded, "progId")
             what = "formula" if program.startswith("Equation") else "embedded object"
             about = description or (program if what != "formula" else "")
-            yield Text(f"({what}, not read{f': {about}' if about else ''})")
-            yield LeftOut(Why.NOT_READ, what)
+            yield from unread(what, about)
 
     def _table(self, table: Element) -> Iterator[Block]:
         """What was typed into a cell that another one covers isn't seen."""
@@ -226,7 +224,7 @@ def painted(shapes: Iterable[Element], palette: Palette) -> Iterator[Box | None]
             case "p:sp":
                 fill = palette.background(child(shape, "p:spPr"))
                 styled = child(shape, "p:style", "a:fillRef")
-                if fill not in {None, WHITE} or (styled is not None and attribute(styled, "idx") not in {"", "0"}):
+                if fill not in {None, WHITE} or (attribute(styled, "idx") not in {"", "0"}):
                     yield Frame().box(child(shape, "p:spPr", "a:xfrm"))
 
 
@@ -235,7 +233,7 @@ def _properties(tag: str) -> str:
 
 
 def _description(about: Element | None) -> str:
-    return " ".join((attribute(about, "descr") or attribute(about, "title")).split()) if about is not None else ""
+    return " ".join((attribute(about, "descr") or attribute(about, "title")).split())
 
 
 def _pair(element: Element | None, first: str, second: str) -> tuple[float, float] | None:

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from artifacts.reading import marks
 from artifacts.reading.archives import Archive, open_archive
-from artifacts.reading.blocks import Block, LeftOut, Text, Title, Why
+from artifacts.reading.blocks import Block, LeftOut, Text, Title, Why, unread
 from artifacts.reading.office.beside import once, pictures_alone, under
 from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.runs import plain
@@ -189,8 +189,7 @@ def _inserted(archive: Archive, pictures: PictureFolder, depth: int, place: str)
     """A file that Word shows in a place of the document: a page, a text, another document."""
     content = chunk.content(archive, place)
     if content is None:
-        yield Text("(inserted file, which can't be read)")
-        yield LeftOut(Why.DAMAGED, "inserted file")
+        yield from unread("inserted file", why=Why.DAMAGED)
     elif content.startswith(b"PK") and depth < DEEPEST_INSERTION:
         yield from _inserted_document(content, pictures, depth)
     else:
@@ -202,5 +201,4 @@ def _inserted_document(content: bytes, pictures: PictureFolder, depth: int) -> I
         with open_archive(content) as inner:
             yield from (block for block in document(inner, pictures, depth + 1) if not isinstance(block, Title))
     except FileProblem:
-        yield Text("(inserted document, which can't be read)")
-        yield LeftOut(Why.DAMAGED, "inserted document")
+        yield from unread("inserted document", why=Why.DAMAGED)

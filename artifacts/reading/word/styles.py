@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters
+from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters, chain
 from artifacts.reading.xml_stream import attribute, child, children_named, is_on, value
 
 HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -19,8 +19,6 @@ HIGHLIGHTS = {
     "blue": "0000FF",
     "red": "FF0000",
 }
-LONGEST_CHAIN = 50
-"""Styles that one is based on; what lies further back is not looked at."""
 LEAST_SHIFT = 3
 """Half points: text that is moved up by less is not raised."""
 
@@ -124,15 +122,10 @@ class Styles:
         return self._resolved[style_id]
 
     def _inherited(self, style_id: str) -> Style:
-        """A style that is based on itself ends there."""
-        chain: list[Style] = []
-        passed: set[str] = set()
-        while style_id in self._own and style_id not in passed and len(chain) < LONGEST_CHAIN:
-            passed.add(style_id)
-            chain.append(self._own[style_id])
-            style_id = chain[-1].based_on
         result = Style()
-        for style in reversed(chain):
+        for style in chain(
+            style_id, lambda each: (self._own[each].based_on, self._own[each]) if each in self._own else None
+        ):
             result = Style(
                 letters=style.letters.over(result.letters),
                 level=result.level if style.level is None else style.level,
