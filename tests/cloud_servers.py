@@ -8,18 +8,21 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 from zlib import crc32
 
+import pytest
 from anthropic.lib.aws._auth import _get_session
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from pytest_django import Settings
 
 from tests.model_scripts import Raw, Script, ScriptedRefusal, ScriptedStream, Stall, Step, ping
 from tests.model_server import ModelServer
@@ -179,3 +182,32 @@ def service_account(token_url: str) -> dict[str, str]:
 def forget_sessions() -> None:
     """The SDK keeps what it once found of credentials."""
     _get_session.cache_clear()  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def bedrock(_sdk: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[BedrockServer]:
+    """A local Bedrock, asked with the access key that this machine has in its environment."""
+    access = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_EC2_METADATA_DISABLED": "true"}
+    for name, value in access.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
+    with BedrockServer() as server:
+        settings.OPENBOOK_PROVIDER, settings.AWS_REGION = "bedrock", REGION
+        settings.ANTHROPIC_BEDROCK_BASE_URL = server.url
+        forget_sessions()
+        yield server
+        forget_sessions()
+
+
+@pytest.fixture
+def vertex(_sdk: None, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VertexServer]:
+    """A local Vertex, asked with a token that a service account's file is worth."""
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
+    with VertexServer() as server:
+        account = tmp_path / "account.json"
+        account.write_text(json.dumps(service_account(f"{server.url}/token")))
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
+        settings.OPENBOOK_PROVIDER, settings.CLOUD_ML_REGION = "vertex", REGION
+        settings.ANTHROPIC_VERTEX_PROJECT_ID = PROJECT
+        settings.ANTHROPIC_VERTEX_BASE_URL = f"{server.url}/v1"
+        yield server

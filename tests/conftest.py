@@ -2,7 +2,6 @@
 
 import gc
 import importlib
-import json
 import math
 import os
 import random
@@ -10,8 +9,9 @@ import signal
 import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
-from typing import Any, cast
+from functools import cache
+from types import ModuleType
+from typing import cast
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -19,17 +19,14 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
-from django.db.models import Model, prefetch_related_objects
 from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 from pytest_django import DjangoDbBlocker, Settings
 
-from artifacts.models import Preset
 from conversations import replies
 from conversations.context.gather import known
 from conversations.context.tokens import calibration as token_calibration
-from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
 from conversations.providers import circuit_breaker, model_catalog
 from conversations.providers import connections as connection_rows
@@ -39,20 +36,10 @@ from memory.backends.calling import started
 from memory.sources import recall
 from tests.bytes_server import bytes_server
 from tests.chat_server import ChatServer, chat_server
-from tests.cloud_servers import (
-    ACCESS_KEY,
-    PROJECT,
-    REGION,
-    SECRET,
-    BedrockServer,
-    VertexServer,
-    forget_sessions,
-    service_account,
-)
 from tests.commands import Commands, commands
 from tests.conversations.connections import LOOPBACK
 from tests.conversations.factories import make_user
-from tests.emptying import empty
+from tests.emptying import empty, keep_shipped
 from tests.local_model import local_model, local_model_folder
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
@@ -73,9 +60,8 @@ STARTERS = {"tests.processes", "tests.local_model"}
 OF_PROGRAMS = {"test_rerun", "test_embedded_postgres", "test_claude_cli"}
 """Modules whose helpers start programs, and tests of such programs."""
 TEMPLATE, NOWHERE = "test_openbook_migrated", "not_yet_made"
-OFFERED = Preset.assistants.through
-SHIPPED: dict[type[Model], list[Any]] = {}
-"""What the migrations put there, before any test."""
+SHIPPED_MODELS: list[LanguageModel] = []
+"""As the migrations put them there."""
 
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
 
@@ -104,24 +90,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What is there by now stays: looking through it for garbage again and again takes a tenth of the time."""
-    gc.collect()
     gc.freeze()
 
 
 def kinds(item: pytest.Item) -> Iterator[str]:
     """What makes a test slow: a browser, a process, a database, or rows that are committed and deleted again."""
-    fixtures = set(getattr(item, "fixturenames", ()))
-    module = vars(getattr(item, "module", importlib))
+    fixtures = getattr(item, "fixturenames", ())
     if "browser" in item.path.parts or "chromium_path" in fixtures:
         yield "browser"
-    processes = any(value is subprocess or getattr(value, "__module__", "") in STARTERS for value in module.values())
-    if processes or item.path.stem in OF_PROGRAMS:
+    if starts_processes(getattr(item, "module", importlib)) or item.path.stem in OF_PROGRAMS:
         yield "process"
     marker = item.get_closest_marker("django_db")
-    if marker or fixtures & {"db", "transactional_db"}:
+    if marker or "db" in fixtures or "transactional_db" in fixtures:
         yield "database"
     if "transactional_db" in fixtures or (marker and marker.kwargs.get("transaction")):
         yield "commit"
+
+
+@cache
+def starts_processes(module: ModuleType) -> bool:
+    return any(value is subprocess or getattr(value, "__module__", "") in STARTERS for value in vars(module).values())
 
 
 @pytest.fixture(scope="session")
@@ -135,9 +123,8 @@ def django_db_setup(
         admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated}"')
     with django_db_blocker.unblock():
         work_in(name)
-        models = (Assistant, Preset, OFFERED, LanguageModel, ModelPrice)
-        SHIPPED.update({model: list(model._default_manager.all()) for model in models})
-        prefetch_related_objects(SHIPPED[LanguageModel], "prices")
+        keep_shipped()
+        SHIPPED_MODELS[:] = LanguageModel.objects.prefetch_related("prices")
 
 
 @pytest.fixture(scope="session")
@@ -179,62 +166,27 @@ def deadlines() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elsewhere a busy machine may take its time to read what a context is made of, and nothing is left out for it."""
-    if "deadlines" in request.fixturenames:
-        return
+def _afresh(_django_db_marker: None, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process learns as it goes, each test begins without."""
+    rate_counters.HERE.clear()  # a wrong password in one test is not counted in the next
+    for breaker in list(circuit_breaker.BREAKERS):
+        breaker.circuits = {}  # a service that failed in one test is asked again
+    monkeypatch.setattr(clock, "current", clock.Clock())  # this machine's, until it is compared with the database's
+    models = model_catalog.Catalog.of(SHIPPED_MODELS, until=math.inf if SHIPPED_MODELS else 0)
+    monkeypatch.setattr(model_catalog, "_catalog", models)  # none is read anew until a test changes one
+    monkeypatch.setattr(token_calibration, "_kept", token_calibration._CachedFactors(until=math.inf))
+    monkeypatch.setattr(connection_rows, "_cached", connection_rows.CachedConnections(until=math.inf))
+    connection_rows.kept_provider.cache_clear()
+    if "deadlines" not in request.fixturenames:
+        be_patient(monkeypatch)
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may take its time to read what a context is made of, and nothing is left out for it."""
     monkeypatch.setattr(db, "SETTINGS", db.SETTINGS.replace(f" {db.QUICK_MILLISECONDS};", f" {PATIENT_MILLISECONDS};"))
     monkeypatch.setattr(db.start_over, "__kwdefaults__", {"milliseconds": PATIENT_MILLISECONDS})
     monkeypatch.setattr(recall, "MILLISECONDS", PATIENT_MILLISECONDS)
     monkeypatch.setattr(known, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
-
-
-@pytest.fixture(autouse=True)
-def _own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of this machine, which tests set, until it is compared with the database's."""
-    monkeypatch.setattr(clock, "current", clock.Clock())
-
-
-@pytest.fixture(autouse=True)
-def _uncounted() -> None:
-    """Who signs in with a wrong password in one test is not kept waiting for it in the next."""
-    rate_counters.HERE.clear()
-
-
-@pytest.fixture(autouse=True)
-def _closed_circuits() -> None:
-    """A service that fails in one test is asked again in the next."""
-    for breaker in list(circuit_breaker.BREAKERS):
-        breaker.circuits = {}
-
-
-@pytest.fixture(autouse=True)
-def _shipped_assistants(request: pytest.FixtureRequest) -> None:
-    """Tests that commit leave the tables empty, also of what the migrations put there."""
-    marker = request.node.get_closest_marker("django_db")
-    if marker is None:
-        return
-    request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
-    if not Assistant.objects.exists():
-        for model, rows in SHIPPED.items():
-            model._default_manager.bulk_create(rows)
-
-
-@pytest.fixture(autouse=True)
-def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins with the models as they are shipped, of which nothing is learnt, and reads none of them anew
-    unless it changes one."""
-    rows = SHIPPED.get(LanguageModel, [])
-    known = model_catalog.Catalog.of(rows, until=math.inf if rows else 0)
-    monkeypatch.setattr(model_catalog, "_catalog", known)
-    monkeypatch.setattr(token_calibration, "_kept", token_calibration._CachedFactors(until=math.inf))
-
-
-@pytest.fixture(autouse=True)
-def _known_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins without any, and reads them only once it has made one."""
-    monkeypatch.setattr(connection_rows, "_cached", connection_rows.CachedConnections(until=math.inf))
-    connection_rows.kept_provider.cache_clear()
 
 
 @pytest.fixture
@@ -244,12 +196,12 @@ def opened(settings: Settings) -> None:
 
 
 @pytest.fixture
-def user(_shipped_assistants: None) -> User:
+def user(_django_db_marker: None) -> User:
     return make_user("ada")
 
 
 @pytest.fixture
-def other_user(_shipped_assistants: None) -> User:
+def other_user(_django_db_marker: None) -> User:
     return make_user("bob")
 
 
@@ -285,35 +237,6 @@ def chat_model(chat_server: ChatServer, settings: Settings, monkeypatch: pytest.
     settings.OPENAI_BASE_URL = chat_server.base_url
     settings.OPENBOOK_OPENAI_SERVER = "openai"
     return chat_server
-
-
-@pytest.fixture
-def bedrock(_sdk: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[BedrockServer]:
-    """A local Bedrock, asked with the access key that this machine has in its environment."""
-    access = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_EC2_METADATA_DISABLED": "true"}
-    for name, value in access.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
-    with BedrockServer() as server:
-        settings.OPENBOOK_PROVIDER, settings.AWS_REGION = "bedrock", REGION
-        settings.ANTHROPIC_BEDROCK_BASE_URL = server.url
-        forget_sessions()
-        yield server
-        forget_sessions()
-
-
-@pytest.fixture
-def vertex(_sdk: None, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VertexServer]:
-    """A local Vertex, asked with a token that a service account's file is worth."""
-    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
-    with VertexServer() as server:
-        account = tmp_path / "account.json"
-        account.write_text(json.dumps(service_account(f"{server.url}/token")))
-        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
-        settings.OPENBOOK_PROVIDER, settings.CLOUD_ML_REGION = "vertex", REGION
-        settings.ANTHROPIC_VERTEX_PROJECT_ID = PROJECT
-        settings.ANTHROPIC_VERTEX_BASE_URL = f"{server.url}/v1"
-        yield server
 
 
 @pytest.fixture

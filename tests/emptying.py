@@ -2,18 +2,37 @@
 
 from django.db import connection, transaction
 
+SHIPPED = (
+    "artifacts_preset",
+    "artifacts_preset_assistants",
+    "conversations_assistant",
+    "conversations_model",
+    "conversations_modelprice",
+)
+"""Into which the migrations put rows."""
+
 # Nobody but `migrate` writes them.
 KEPT = {"django_content_type", "auth_permission", "auth_group", "auth_group_permissions"}
 
 
+def keep_shipped() -> None:
+    """Of a database as the migrations leave it."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA shipped")
+        for table in SHIPPED:
+            cursor.execute(f"CREATE TABLE shipped.{table} AS TABLE {table}")
+
+
 def empty() -> None:
-    """Delete the rows of all tables, triggers and guards aside, once whoever still writes has ended.
+    """Delete the rows of all tables but what was shipped, triggers and guards aside, once whoever still writes has ended.
 
     Django's flush truncates all tables, which takes ten times as long as deleting a few rows, and then makes each content
     type and permission anew, under new ids.
     """
     tables = [f'"{name}"' for name in sorted({*connection.introspection.django_table_names()} - KEPT)]
+    statements = [f"DELETE FROM {table}" for table in tables]  # noqa: S608
+    statements += [f"INSERT INTO {table} SELECT * FROM shipped.{table}" for table in SHIPPED]  # noqa: S608
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")
-        cursor.execute(f"DO $$ BEGIN {' '.join(f'DELETE FROM {table};' for table in tables)} END $$")  # noqa: S608
+        cursor.execute(f"DO $$ BEGIN {'; '.join(statements)}; END $$")

@@ -33,6 +33,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     for name in filter(FOREIGN.fullmatch, list(os.environ)):
         del os.environ[name]
+    sys.dont_write_bytecode = False
     os.environ["OPENBOOK_PROVIDER"] = "offline"  # whatever is installed here
     stack = ExitStack()
     early_config.add_cleanup(stack.close)

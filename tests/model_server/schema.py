@@ -6,12 +6,11 @@ that a parameter that the API would refuse is refused in the tests, in the API's
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from os import PathLike
 from types import NoneType
 from typing import IO, Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
-from anthropic.types.beta.message_create_params import MessageCreateParamsStreaming as BetaParams
-from anthropic.types.message_create_params import MessageCreateParamsStreaming as Params
 from pydantic import BaseModel, ConfigDict, Discriminator, Tag, TypeAdapter, ValidationError
 from typing_extensions import TypedDict, is_typeddict
 
@@ -37,7 +36,8 @@ def schema_complaints(body: object, *, beta: bool = False) -> Iterator[str]:
 
 @cache
 def request_type(beta: bool) -> TypeAdapter[Any]:
-    return TypeAdapter(json_type(BetaParams if beta else Params))
+    types = import_module(f"anthropic.types{'.beta' if beta else ''}.message_create_params")  # takes two seconds
+    return TypeAdapter(json_type(types.MessageCreateParamsStreaming))
 
 
 def json_type(kind: Any) -> Any:

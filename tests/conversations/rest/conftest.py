@@ -1,7 +1,10 @@
 import pytest
 from django.contrib.auth.models import User
 
+from tests.cloud_servers import bedrock, vertex
 from tests.conversations.rest.client import Api
+
+__all__ = ["bedrock", "vertex"]
 
 
 @pytest.fixture

@@ -311,7 +311,7 @@ async def test_the_page_of_a_failure_of_ours_needs_no_database(
     assert "secret" not in page.content.decode()
 
 
-async def test_a_form_without_its_token_gets_a_page(_shipped_assistants: None) -> None:
+async def test_a_form_without_its_token_gets_a_page() -> None:
     page = await AsyncClient(enforce_csrf_checks=True).post("/accounts/login/", {"username": "x", "password": "y"})
     assert page.status_code == 403
     assert "<h1>Please try that again</h1>" in page.content.decode()

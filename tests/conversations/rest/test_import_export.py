@@ -487,7 +487,7 @@ async def test_a_document_larger_than_a_message_passes_up_to_its_own_limit(
 
 
 @pytest.mark.parametrize("call", [("POST", "import/"), ("GET", "export/")])
-async def test_nobody_imports_or_exports_without_an_account(_shipped_assistants: None, call: tuple[str, str]) -> None:
+async def test_nobody_imports_or_exports_without_an_account(call: tuple[str, str]) -> None:
     assert (await Api().call(*call)).code == (401, "authentication", "not_authenticated")
 
 

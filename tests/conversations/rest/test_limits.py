@@ -129,7 +129,7 @@ async def test_every_way_to_ask_for_a_reply_counts_for_the_token_that_asked(user
     assert asked == [(await ApiToken.objects.aget(name="program")).pk] * 4
 
 
-async def test_passwords_are_not_to_be_guessed(_shipped_assistants: None) -> None:
+async def test_passwords_are_not_to_be_guessed() -> None:
     await in_database(make_user)("carol", password="correct horse battery")
 
     async def attempt(password: str, name: str = "carol", **where: Any) -> int:

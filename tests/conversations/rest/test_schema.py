@@ -174,7 +174,7 @@ async def test_an_example_of_a_body_is_one(call: str) -> None:
     validated(content["schema"], content["example"])
 
 
-async def test_answers_of_the_main_calls_are_as_the_schema_says(_shipped_assistants: None, api: Api) -> None:
+async def test_answers_of_the_main_calls_are_as_the_schema_says(api: Api) -> None:
     sent = await api.post("threads/new/messages/", {"content": "Who is Donald Trump?"})
     thread = sent.body["thread"]
     validated({"$ref": "#/components/schemas/ExchangeAnswer"}, sent.body)
@@ -251,21 +251,19 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
     ]
 
 
-async def test_every_field_of_a_recorded_snapshot_is_in_the_schema(_shipped_assistants: None, api: Api) -> None:
+async def test_every_field_of_a_recorded_snapshot_is_in_the_schema(api: Api) -> None:
     sent = (await api.post("threads/new/messages/", {"content": "Who is Donald Trump?"})).body
     recorded = (await api.get(f"requests/{sent['request']}/")).body
     [call] = [call for call in described() if call.path.endswith("/requests/{request_id}/")]
     assert [field.name for field in call.answers[0].fields if "." not in field.name] == list(recorded)
 
 
-async def test_the_schema_is_served_to_anybody(_shipped_assistants: None) -> None:
+async def test_the_schema_is_served_to_anybody() -> None:
     answer = await Api().get("schema/", Accept="text/html")
     assert (answer.status, answer.body["openapi"]) == (200, "3.1.1")
 
 
-async def test_the_page_lists_every_call_with_what_its_token_needs_and_runs_no_inline_script(
-    _shipped_assistants: None,
-) -> None:
+async def test_the_page_lists_every_call_with_what_its_token_needs_and_runs_no_inline_script() -> None:
     answer = await Api().get("docs/")
     assert answer.status == 200
     listed = re.findall(r'<code class="method">(\w+)</code> <code>/api/v1/([^<]+)</code>', answer.body)
@@ -278,14 +276,14 @@ async def test_the_page_lists_every_call_with_what_its_token_needs_and_runs_no_i
     assert "style=" not in answer.body
 
 
-async def test_the_guide_to_the_messages_api_names_this_server(_shipped_assistants: None) -> None:
+async def test_the_guide_to_the_messages_api_names_this_server() -> None:
     answer = await Api().get("docs/messages/")
     assert (answer.status, "127.0.0.1" in answer.body) == (200, False)
     assert "curl -sN http://testserver/v1/messages" in answer.body
     assert "<td><code>POST /v1/messages</code></td>" in answer.body
 
 
-async def test_the_tour_stands_beside_it(_shipped_assistants: None) -> None:
+async def test_the_tour_stands_beside_it() -> None:
     answer = await Api().get("docs/tour/")
     assert (answer.status, "<h1>Five minutes with Openbook</h1>" in answer.body) == (200, True)
     assert "export OPENBOOK=http://testserver" in answer.body

@@ -24,7 +24,7 @@ NOT_GIVEN = "You are not signed in. Sign in, or send a valid token, then try aga
 
 
 @pytest.fixture
-def person(_shipped_assistants: None) -> User:
+def person() -> User:
     return make_user("carol", password=PASSWORD)
 
 
@@ -186,9 +186,7 @@ async def test_the_token_of_a_deactivated_user_opens_nothing(user: User, api: Ap
         ("", "not_authenticated", NOT_GIVEN),
     ],
 )
-async def test_a_malformed_header_is_refused_with_a_challenge(
-    _shipped_assistants: None, given: str, code: str, message: str
-) -> None:
+async def test_a_malformed_header_is_refused_with_a_challenge(given: str, code: str, message: str) -> None:
     answer = await Api(Authorization=given).get("threads/")
     assert (answer.refusal, answer.headers["www-authenticate"]) == ((401, refused(code, message)), "Token")
 

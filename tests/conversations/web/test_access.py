@@ -183,7 +183,7 @@ async def receive_error(socket: Socket) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", [{}, {"session": "made-up"}, {"token": "ob_made-up"}, {"token": "tökén"}])
-async def test_whoever_is_unknown_is_told_so_and_let_go(_shipped_assistants: None, how: dict[str, str]) -> None:
+async def test_whoever_is_unknown_is_told_so_and_let_go(how: dict[str, str]) -> None:
     socket = Socket(**how)
     assert (await socket.connect())[0]
     assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)
