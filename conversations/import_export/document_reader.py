@@ -3,16 +3,10 @@
 It draws ids, and asks which of those that are given are here already.
 """
 
-import secrets
 import uuid
-from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from hashlib import blake2b
-from itertools import accumulate
-from typing import Any, Self
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Model
@@ -25,6 +19,7 @@ from conversations.import_export.blocks import blocks_of
 from conversations.import_export.disk_lists import Scratch, Spool, gathered
 from conversations.import_export.file_intake import Taking
 from conversations.import_export.known_ids import OF_THREADS, IdChoice, KnownIds
+from conversations.import_export.many_ids import ManyDerived, ManyIds
 from conversations.import_export.records import (
     ArtifactRecord,
     LeftOut,
@@ -37,6 +32,7 @@ from conversations.import_export.records import (
     VersionRecord,
 )
 from conversations.import_export.thread_files import ThreadFiles
+from conversations.import_export.thread_turns import ThreadTurns
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, refuse
 from conversations.models import Message, Thread, text_blocks
@@ -59,80 +55,6 @@ MOST_OF_THREAD = 10_000
 NO_ID = uuid.UUID(int=0)
 Ids = dict[str, uuid.UUID]
 """An id that the document gives, and the one that is stored for it."""
-
-
-class ManyIds:
-    """The same for turns, of which there may be a million: a mark for each that was given, and a rule for new ones."""
-
-    def __init__(self, *, new_ids: bool, derived: "ManyDerived | None" = None) -> None:
-        self._new_ids, self._key, self._derived = new_ids, secrets.token_bytes(16), derived
-        self._marks, self._count = array("Q", bytes(8 * 1024)), 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __contains__(self, supplied_id: str) -> bool:
-        mark = self._mark(supplied_id)
-        return self._marks[self._slot(mark)] == mark
-
-    def __getitem__(self, supplied_id: str) -> uuid.UUID:
-        id = uuid.UUID(supplied_id)
-        if self._new_ids:
-            return uuid.UUID(bytes=self._digest(id, 16), version=4)
-        return self._derived.rule(id) if self._derived and supplied_id in self._derived.marks else id
-
-    def add(self, supplied_id: str) -> None:
-        if 3 * self._count > 2 * len(self._marks):
-            marks, self._marks = self._marks, array("Q", bytes(16 * len(self._marks)))
-            for mark in filter(None, marks):
-                self._marks[self._slot(mark)] = mark
-        mark = self._mark(supplied_id)
-        self._marks[self._slot(mark)] = mark
-        self._count += 1
-
-    def _mark(self, supplied_id: str) -> int:
-        return int.from_bytes(self._digest(uuid.UUID(supplied_id), 8)) or 1
-
-    def _digest(self, id: uuid.UUID, size: int) -> bytes:
-        return blake2b(id.bytes, digest_size=size, key=self._key).digest()
-
-    def _slot(self, mark: int) -> int:
-        """Where it is, or belongs."""
-        slot = mark % len(self._marks)
-        while self._marks[slot] not in (0, mark):
-            slot = (slot + 1) % len(self._marks)
-        return slot
-
-
-@dataclass(frozen=True, kw_only=True)
-class ManyDerived:
-    """Which turns are stored by another id, and by which."""
-
-    marks: ManyIds
-    rule: Callable[[uuid.UUID], uuid.UUID]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ThreadTurns:
-    """The turns of one thread, to be found by id, by place – from 1 on – and by time."""
-
-    all: Sequence[TurnRecord]
-    places: Mapping[uuid.UUID, int]
-    """Of those that made something."""
-    earliest: Sequence[float]
-    """For each turn, the earliest time of it and all that follow: times may go back."""
-
-    @classmethod
-    def of(cls, turns: Sequence[TurnRecord], makers: Collection[uuid.UUID | int]) -> Self:
-        times = array("d", (turn.created_at.timestamp() for turn in turns))
-        earliest = array("d", accumulate(reversed(times), min))
-        earliest.reverse()
-        places = {turn.id: place for place, turn in enumerate(turns, 1) if turn.id in makers or place in makers}
-        return cls(all=turns, places=places, earliest=earliest)
-
-    def place_of(self, maker: uuid.UUID | None, created_at: datetime) -> int:
-        """The place of the turn that an artifact stands below: the one that made it, else the last that is not younger."""
-        return self.places[maker] if maker else bisect_right(self.earliest, created_at.timestamp())
 
 
 class DocumentReader:

@@ -1,17 +1,17 @@
 /** A file beside the conversation: its pages, tables or picture, and which of them the model was given for a reply. */
 
 import { api } from "./api.js";
+import { Contents } from "./contents.js";
 import { h, icon, iconButton } from "./dom.js";
+import { allParts, drawnPage, pagesOf, proseOf } from "./file-pages.js";
 import { allOf, kindOf, readingOf, sizeOf } from "./file-words.js";
 import { markOf } from "./given.js";
 import { PageList } from "./page-list.js";
-import { Prose } from "./prose.js";
 import { pictureOf } from "./thumbnails.js";
 import { unreadFold } from "./unread.js";
 import { clock, count, number } from "./words.js";
 import { ZoomedPicture } from "./zoom.js";
 
-const PARTS_A_PAGE = 200;
 const ZOOMS = [1, 1.5, 2, 3];
 const TABLES = new Set(["text/csv", "text/tab-separated-values"]); // beside workbooks
 const LINES = { ArrowDown: 60, ArrowUp: -60 }; // pixels, wherever in the panel the focus is
@@ -20,9 +20,8 @@ const BEFORE = new Set(["PageUp", "ArrowLeft"]);
 
 /**
  * @typedef {import("./files.js").UploadedFile} UploadedFile
- * @typedef {{number: number, label: string, heading: string, page: number | null, tokens: number}} Part as
- *   `GET files/{id}/parts/` lists it
- * @typedef {import("./page-list.js").Page & {drawn?: number}} Page `drawn`: the page of a PDF that is shown as picture
+ * @typedef {import("./file-pages.js").Part} Part
+ * @typedef {import("./file-pages.js").Page} Page
  */
 
 export class Viewer {
@@ -216,6 +215,7 @@ class Shown {
       () => this.#showNumber(),
     );
     this.#list = list;
+    const contents = new Contents(this.#pages, list);
     const isDrawn = kind === "pdf";
     this.number = h("input", {
       id: "viewer-page",
@@ -236,13 +236,12 @@ class Shown {
       h("span", { class: "viewer-of" }, `of ${number(list.length)}`),
       this.next,
       h("span", { class: "viewer-gap" }),
-      ...(list.length > 1 ? [this.#contentsButton()] : []),
+      ...(list.length > 1 ? [contents.button] : []),
       ...(isDrawn ? this.#drawnButtons() : []),
       download,
     );
-    this.contents = h("nav", { class: "viewer-contents", "aria-label": "Contents of the file", hidden: true });
     this.content.className = `viewer of-${TABLES.has(mediaType) ? "sheet" : kind}`;
-    this.content.replaceChildren(this.contents, list.element);
+    this.content.replaceChildren(contents.element, list.element);
     this.#showNumber();
   }
 
@@ -308,48 +307,6 @@ class Shown {
     if (this.part === null || !this.#list) return;
     const index = this.#pages.findIndex(({ parts }) => parts.includes(this.part));
     if (index >= 0) this.#list.go(index, { focus: true });
-  }
-
-  #contentsButton() {
-    const button = iconButton("list", "Contents", () => this.#toggleContents(button), { "aria-expanded": "false" });
-    return button;
-  }
-
-  #toggleContents(button, open = this.contents.hidden) {
-    this.contents.hidden = !open;
-    button.setAttribute("aria-expanded", String(open));
-    if (!open) return;
-    const { current } = this.#list;
-    const contents = contentsOf(this.#pages);
-    const here = contents.findLastIndex(({ index }) => index <= current);
-    const buttons = contents.map(({ index, words, place }, at) => {
-      const go = () => {
-        this.#toggleContents(button, false);
-        this.#list.go(index, { focus: true });
-      };
-      return h(
-        "button",
-        { type: "button", class: "contents-entry", onclick: go, "aria-current": at === here && "true" },
-        h("span", { class: "contents-words", dir: "auto" }, words),
-        place && h("span", { class: "contents-place" }, place),
-      );
-    });
-    this.contents.replaceChildren(h("ol", {}, ...buttons.map((each) => h("li", {}, each))));
-    this.contents.onkeydown = (event) => this.#contentsKey(event, button);
-    buttons[Math.max(0, here)].focus();
-  }
-
-  #contentsKey(event, button) {
-    const buttons = [...this.contents.querySelectorAll("button")];
-    const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
-    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
-    if (event.key === "Escape") {
-      this.#toggleContents(button, false);
-      button.focus();
-    } else if (next !== undefined) buttons[Math.max(0, Math.min(next, buttons.length - 1))].focus();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
   }
 
   // How large it is
@@ -437,79 +394,4 @@ function nounOf(kind) {
 
 function subOf(info) {
   return info.status === "reading" ? readingOf(info) : `${kindOf(info)} · ${sizeOf(info.bytes)}`;
-}
-
-/** @returns {Promise<Part[]>} */
-async function allParts(id) {
-  const parts = [];
-  for (let address = `files/${id}/parts/?page_size=${PARTS_A_PAGE}`; address; ) {
-    const page = await api.get(address);
-    parts.push(...page.results);
-    address = page.next;
-  }
-  return parts;
-}
-
-/**
- * Each page of a PDF once, whether it is read or not; of others each part.
- * @param {Row} info
- * @param {Part[]} parts
- * @returns {Page[]}
- */
-function pagesOf({ kind, pages }, parts) {
-  if (kind !== "pdf" || !pages) {
-    return parts.map(({ number: part, label, heading, tokens }) => ({ label, heading, tokens, parts: [part] }));
-  }
-  const of = Map.groupBy(parts, ({ page }) => page);
-  return Array.from({ length: pages }, (_, index) => {
-    const own = of.get(index + 1) ?? [];
-    return {
-      drawn: index + 1,
-      label: `page ${index + 1}`,
-      heading: own[0]?.heading ?? "",
-      tokens: 0,
-      parts: own.map(({ number: part }) => part),
-    };
-  });
-}
-
-/** Where each heading begins; where there are none, all pages. @param {Page[]} pages */
-function contentsOf(pages) {
-  const isNew = (page, index) => page.heading && page.heading !== pages[index - 1]?.heading;
-  const places = pages.map((page, index) => ({ page, index }));
-  const headed = places.filter(({ page, index }) => isNew(page, index));
-  return headed.length > 1
-    ? headed.map(({ page, index }) => ({
-        index,
-        words: page.heading,
-        place: page.label.includes(page.heading) ? "" : page.label,
-      }))
-    : places.map(({ page, index }) => ({ index, words: page.label, place: "" }));
-}
-
-/**
- * @param {string} id
- * @param {Page} page
- * @param {(ratio: string) => void} onRatio so that those to come have their place already
- */
-function drawnPage(id, { drawn, label }, onRatio) {
-  const frame = h("div", { class: "page-drawn" });
-  const src = `/api/v1/files/${id}/pages/${drawn}/`;
-  const picture = h("img", { src, alt: `${label}, as a picture`, decoding: "async" });
-  picture.addEventListener("load", () => {
-    frame.style.aspectRatio = `${picture.naturalWidth} / ${picture.naturalHeight}`;
-    onRatio(frame.style.aspectRatio);
-  });
-  picture.addEventListener("error", () => {
-    frame.replaceChildren(h("p", { class: "page-problem" }, icon("warn"), "This page can’t be shown as a picture."));
-    frame.classList.add("undrawn");
-  });
-  frame.append(picture);
-  return frame;
-}
-
-function proseOf(text) {
-  const element = h("div", { class: "prose page-prose", dir: "auto" });
-  new Prose(element).finish(text);
-  return element;
 }
