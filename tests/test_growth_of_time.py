@@ -54,7 +54,7 @@ WHOLE = {"conversations.context.record.snapshot_codec": {"fullmatch"}}
 BOUNDED = {f"memory.language.{name}": LONGEST_SENTENCE for name in ("cue_phrases", "first_person", "coming_days")}
 """Modules whose patterns are tried on sentences, which are cut to so many characters (``LONGEST_SENTENCE``)."""
 MADE_OF_PARTS = frozenset([
-    "artifacts/exporting/pdf", "artifacts/web/sanitizer", "conversations/context/citations",
+    "artifacts/exporting/pdf", "artifacts/web/sanitizer", "conversations/context/files/citations",
     "artifacts/reading/kinds", "artifacts/reading/web/tokens",
     "conversations/upkeep/partitions", "conversations/providers/file_frames", "conversations/providers/markers",
     "conversations/providers/masking", "conversations/providers/dialects", "conversations/providers/image_tokens",
