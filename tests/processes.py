@@ -34,6 +34,9 @@ UNDISTURBED = {
     "OPENBOOK_LIMIT_SIGNUPS_HOUR": "0",
 }
 
+SERVE = ("serve", "--port", "0", "--skip-checks")
+CHEAP = {"DJANGO_SETTINGS_MODULE": "tests.server_settings"}
+
 
 class ServerFailedError(AssertionError):
     """The server ended or said nothing; the text holds all that it wrote."""
@@ -99,8 +102,15 @@ def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
 
     Without Django's checks, which say the same each time, and without the hash that takes half a second.
     """
-    environment = {"DJANGO_SETTINGS_MODULE": "tests.server_settings", **environment}
-    with started("serve", "--port", "0", "--skip-checks", DATABASE_URL=database_url, **environment) as running:
+    with started(*SERVE, DATABASE_URL=database_url, **CHEAP | environment) as running:
+        running.wait_until_ready()
+        yield running
+
+
+@contextmanager
+def server_process(database_url: str, **environment: str) -> Iterator[ServerProcess]:
+    """The same as a process of its own, for who measures it or loads something into it."""
+    with started_in(ROOT, *SERVE, DATABASE_URL=database_url, **CHEAP | environment) as running:
         running.wait_until_ready()
         yield running
 

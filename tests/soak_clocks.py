@@ -16,7 +16,7 @@ from tests import model_scripts as scripts
 from tests.clients import Json, ServerClient
 from tests.clocks import Clock
 from tests.model_server import ModelServer
-from tests.processes import server, started
+from tests.processes import ROOT, server_process, started_in
 from tests.services import fresh_database
 from tests.test_files import upload
 from tests.test_processes import PASSWORD, text_of
@@ -72,8 +72,8 @@ def installation(migrated: str, redis_url: str, tmp_path: Path) -> Iterator[Inst
             "OPENBOOK_LIMIT_REQUESTS_MINUTE": "1000",
             "OPENBOOK_LIMIT_RUNNING_REPLIES": "2",
         }
-        true = stack.enter_context(server(database, **environment))
-        off = stack.enter_context(server(database, **clock.environment, **environment))
+        true = stack.enter_context(server_process(database, **environment))
+        off = stack.enter_context(server_process(database, **clock.environment, **environment))
         token = ServerClient.signed_in(true.url, password=PASSWORD).token
         client = ServerClient(off.url, token)
         # libfaketime makes threads that import at the same time very slow.
@@ -200,12 +200,12 @@ def test_a_worker_whose_clock_is_wrong_deletes_nothing_too_early_and_does_what_i
     with ExitStack() as stack:
         database = stack.enter_context(fresh_database(migrated))
         rows = stack.enter_context(psycopg.connect(database, autocommit=True))
-        running = stack.enter_context(server(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD, **environment))
+        running = stack.enter_context(server_process(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD, **environment))
         client = ServerClient.signed_in(running.url, password=PASSWORD)
         file = upload(client, b"The ferry leaves at nine.")
         rows.execute(LEAVING)
         worker = stack.enter_context(
-            started("work", "--skip-checks", DATABASE_URL=database, **clock.environment, **environment)
+            started_in(ROOT, "work", "--skip-checks", DATABASE_URL=database, **clock.environment, **environment)
         )
         for number, then in enumerate((by, -by, RIGHT), 1):
             clock.set(then)

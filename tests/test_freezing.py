@@ -20,8 +20,8 @@ from tests.services import fresh_database
 from tests.test_long_work import PASSWORD, posted
 
 CHARACTERS = 98_000
-SECONDS = 2.0
-"""Promised is one; the other is for a busy machine."""
+SECONDS = 15.0
+"""Promised is one, and a minute is what such texts took; the others are for a busy machine."""
 EVERY = (
     " ", "\n", "\t", "\r\n", "\u00a0", "\u3000", "\u200d", "e\u0301", '"', "'", "*", "_", ">", "> ", "|", "[", "(", "`",
     "```\n", "<!--", "<a ", "#", "-", "=", ".", "?", "!", "。", "1", "1 ", "12.", "a", "A ", "a@", "a@a.", "http://", "I am ",

@@ -1,6 +1,5 @@
 """A crowd of strangers at the door of a real server, and addresses behind a proxy at all its doors."""
 
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -50,12 +49,10 @@ def test_a_server_that_is_to_end_does_not_wait_for_the_crowd(migrated: str) -> N
         ThreadPoolExecutor(max_workers=passwords.PLACES_OF_ONE) as threads,
     ):
         names = [f"nobody-{number}" for number in range(passwords.PLACES_OF_ONE)]
-        started = time.monotonic()
-        wait([threads.submit(attempt, running.url, name) for name in names], return_when=FIRST_COMPLETED)
-        first = time.monotonic()
+        attempts = [threads.submit(attempt, running.url, name) for name in names]
+        wait(attempts, return_when=FIRST_COMPLETED)
         assert running.terminate() == 0
-        ended = time.monotonic()
-    assert ended - first < (len(names) - 2) * (first - started)
+    assert [each for each in attempts if each.exception()], "not all of them got an answer"
 
 
 SECRET = "a" * 32

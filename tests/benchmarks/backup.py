@@ -25,7 +25,7 @@ from tests.benchmarks.measuring import doing, p50_p95
 from tests.benchmarks.message import PASSWORD, QUESTION, long_thread
 from tests.benchmarks.served import served
 from tests.clients import ServerClient
-from tests.processes import ROOT, UNDISTURBED, server
+from tests.processes import ROOT, UNDISTURBED, server_process
 from tests.services import fresh_database
 from tests.test_bodies import COPIED
 
@@ -69,7 +69,7 @@ def main(gigabytes: int = 1) -> None:
             "OPENBOOK_LIMIT_FILES_MB": "0",
             "OPENBOOK_WORKER": "on",
         }
-        running = stack.enter_context(server(url, **environment))
+        running = stack.enter_context(server_process(url, **environment))
         client = ServerClient.signed_in(running.url, password=PASSWORD)
         import_thread(client, {**long_thread(), "title": "Long"})
         people = [(person, import_thread(person, long_thread())) for person in copies(url, running.url)]

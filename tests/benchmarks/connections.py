@@ -25,7 +25,7 @@ from tests.benchmarks.measuring import doing
 from tests.benchmarks.message import PASSWORD, long_thread
 from tests.benchmarks.served import LONG, served
 from tests.clients import ServerClient
-from tests.processes import ServerProcess, server
+from tests.processes import ServerProcess, server_process
 from tests.services import fresh_database
 
 IDLE, ACTIVE, DEAF = 500, 50, 100
@@ -65,7 +65,7 @@ def main() -> None:
                 "ANTHROPIC_API_KEY": "key-of-the-bench",
                 "ANTHROPIC_BASE_URL": model.url,
             }
-            running = stack.enter_context(server(stack.enter_context(fresh_database()), **environment))
+            running = stack.enter_context(server_process(stack.enter_context(fresh_database()), **environment))
         with doing("making threads and a long reply"):
             place = prepare(running)
         with doing("talking"):

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from tests.benchmarks.measuring import p50_p95
 from tests.clients import ServerClient
-from tests.processes import ServerProcess, server
+from tests.processes import ServerProcess, server_process
 from tests.services import fresh_database
 
 MEGABYTES = 200
@@ -50,7 +50,7 @@ def main() -> None:
     with (
         tempfile.NamedTemporaryFile() as document,
         fresh_database() as url,
-        server(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running,
+        server_process(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running,
     ):
         fill(document)
         token = ServerClient.signed_in(running.url, password=PASSWORD).token

@@ -32,7 +32,7 @@ from tests.conversations.factories import make_file, make_thread, make_user
 from tests.model_scripts import text
 from tests.model_server import ModelServer
 from tests.process_table import command, descendants
-from tests.processes import ServerProcess, server
+from tests.processes import ServerProcess, server_process
 from tests.services import fresh_database
 from tests.uploads import END, FORM, form, form_start
 
@@ -63,7 +63,7 @@ def main() -> None:
             "ANTHROPIC_API_KEY": "key-of-the-bench",
             "ANTHROPIC_BASE_URL": model.url,
         }
-        running = stack.enter_context(server(url, **environment))
+        running = stack.enter_context(server_process(url, **environment))
         client = ServerClient.signed_in(running.url, password=PASSWORD)
         beside_reading(client, pdf)
         up_and_down(running, client)

@@ -17,7 +17,7 @@ from tests.benchmarks.chats import Call
 from tests.benchmarks.measuring import doing
 from tests.benchmarks.served import Served, connected, post, served
 from tests.clients import ServerClient
-from tests.processes import server
+from tests.processes import server_process
 from tests.services import fresh_database
 
 WORDS = 60
@@ -61,7 +61,7 @@ def start(stack: ExitStack) -> dict[str, tuple[Served, Call]]:
         "ANTHROPIC_API_KEY": "key-of-the-bench",
         "ANTHROPIC_BASE_URL": model.url,
     }
-    process = stack.enter_context(server(url, **environment))
+    process = stack.enter_context(server_process(url, **environment))
     ours = Served(url=process.url.rstrip("/"), pid=process.pid)
     client = ServerClient.signed_in(process.url, password=PASSWORD)
     client.call("POST", "import/", {"format": "openbook/1", "threads": [long_thread() for _ in range(AT_ONCE)]})

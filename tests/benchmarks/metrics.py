@@ -18,7 +18,7 @@ from tests.benchmarks.measuring import p50_p95, side_by_side
 from tests.benchmarks.message import PASSWORD, cpu_seconds
 from tests.benchmarks.served import Served, connected
 from tests.clients import ServerClient
-from tests.processes import server
+from tests.processes import server_process
 
 STATEMENTS = ("database", "queues", "replies", "transactions", "standbys", "maintenance")
 MESSAGES = 20
@@ -36,7 +36,7 @@ def main(database_url: str) -> None:
     print(f"\n== the installation, {inspection.REQUESTS:,} requests stored; load {load()}")
     for name, values in side_by_side(statements, 10).items():
         tell(name, values)
-    with server(database_url, DJANGO_SUPERUSER_PASSWORD=PASSWORD, OPENBOOK_OFFLINE_WORD_SECONDS="0") as running:
+    with server_process(database_url, DJANGO_SUPERUSER_PASSWORD=PASSWORD, OPENBOOK_OFFLINE_WORD_SECONDS="0") as running:
         client = ServerClient.signed_in(running.url, password=PASSWORD)
         for _ in range(MESSAGES):
             client.call("POST", "threads/new/messages/", {"content": "Hello"})

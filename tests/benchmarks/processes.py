@@ -20,7 +20,7 @@ from tests.benchmarks.measuring import doing
 from tests.benchmarks.message import PASSWORD, QUESTION, TURNS, WORDS, cpu_seconds, long_thread
 from tests.benchmarks.served import served
 from tests.clients import ServerClient
-from tests.processes import ServerProcess, server
+from tests.processes import ServerProcess, server_process
 from tests.services import administration, fresh_database, redis
 
 PEOPLE = 16
@@ -111,7 +111,7 @@ def start(stack: ExitStack) -> Place:
         "ANTHROPIC_BASE_URL": model.url,
         "REDIS_URL": redis_url,
     }
-    servers = [stack.enter_context(server(database, **environment)) for _ in range(2)]
+    servers = [stack.enter_context(server_process(database, **environment)) for _ in range(2)]
     client = ServerClient.signed_in(servers[0].url, password=PASSWORD)
     client.call("POST", "import/", {"format": "openbook/1", "threads": [long_thread() for _ in range(PEOPLE)]}, 300)
     threads = [thread["id"] for thread in client.call("GET", f"threads/?page_size={PEOPLE}")["results"]]

@@ -2,7 +2,7 @@
 
 from tests.benchmarks.measuring import p50_p95
 from tests.clients import ServerClient
-from tests.processes import server
+from tests.processes import server_process
 from tests.services import fresh_database
 from tests.sign_ins import STRANGERS, crowd, undisturbed
 
@@ -13,7 +13,7 @@ ROUNDS = 3
 
 def main() -> None:
     print(f"\n== GET threads/ of somebody while {STRANGERS} strangers ask for tokens at once, {ROUNDS} times")
-    with fresh_database() as url, server(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running:
+    with fresh_database() as url, server_process(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running:
         somebody = ServerClient.signed_in(running.url, password=PASSWORD)
         list(undisturbed(somebody, 20))
         alone: list[float] = []

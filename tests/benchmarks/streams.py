@@ -18,7 +18,7 @@ from tests.benchmarks.measuring import doing
 from tests.benchmarks.message import PASSWORD, QUESTION, cpu_seconds
 from tests.benchmarks.served import Served, served
 from tests.clients import ServerClient
-from tests.processes import server
+from tests.processes import server_process
 from tests.services import fresh_database
 
 STREAMS, TOKENS, PAUSE = 100, 400, 0.05
@@ -75,7 +75,7 @@ def start(stack: ExitStack) -> dict[str, tuple[Served, str, Mapping[str, str]]]:
         "ANTHROPIC_API_KEY": "key-of-the-bench",
         "ANTHROPIC_BASE_URL": model.url,
     }
-    process = stack.enter_context(server(stack.enter_context(fresh_database()), **environment))
+    process = stack.enter_context(server_process(stack.enter_context(fresh_database()), **environment))
     ours = Served(url=process.url.rstrip("/"), pid=process.pid)
     token = ServerClient.signed_in(process.url, password=PASSWORD).token
     return {

@@ -28,7 +28,7 @@ from tests.conversations.factories import make_user
 from tests.model_scripts import ScriptedStream, text
 from tests.model_server import ModelServer
 from tests.process_table import descendants
-from tests.processes import ServerProcess, database_url, server
+from tests.processes import ServerProcess, database_url, server_process
 from tests.uploads import form
 
 PEOPLE, MESSAGES = 24, 6
@@ -145,7 +145,7 @@ def measure(url: str) -> Measured:
     with ExitStack() as stack:
         model = stack.enter_context(ModelServer(responder=lambda _: answer(draw, corpus)))
         folder = stack.enter_context(TemporaryDirectory())
-        running = stack.enter_context(server(database_url(), **environment(model.url, folder)))
+        running = stack.enter_context(server_process(database_url(), **environment(model.url, folder)))
         clients = [ServerClient(running.url, tokens.issue(user=make_user(), name="growth")) for _ in range(PEOPLE)]
         meter = Meter(stack.enter_context(psycopg.connect(url, autocommit=True)), running)
         socket_kb = socket_size(running, clients[0])
