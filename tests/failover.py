@@ -1,6 +1,7 @@
 """Two real PostgreSQLs of Debian's, one the standby of the other, which change places."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,11 +12,13 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
 from tests.hosts import Host
 from tests.services import POSTGRES_15, free_port
+from tests.upgrades import dump, load
 from tests.waiting import until
 
 PROGRAMS = Path(os.environ.get("OPENBOOK_TEST_POSTGRES15_BIN", POSTGRES_15))
@@ -32,6 +35,7 @@ SETTINGS = {
     "hot_standby_feedback": "off",
     "max_standby_streaming_delay": "100ms",
 }
+NOT_OF_DEBIAN = re.compile(r"^(?:SET transaction_timeout|CREATE EXTENSION).*\n", re.MULTILINE)
 FOLLOWS = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'"
 IN_RECOVERY = "SELECT pg_is_in_recovery()"
 
@@ -115,6 +119,11 @@ class Pair:
     @property
     def standby_url(self) -> str:
         return f"postgresql://openbook@{self.standby.place}/openbook"
+
+    def fill(self, template: str) -> None:
+        """As a database of the tests' own server, which saves what `migrate` takes."""
+        url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{template}"))
+        load(NOT_OF_DEBIAN.sub("", dump(url)), self.url)
 
     def promote(self) -> None:
         """The standby is the primary from now on. Nobody follows it, so that it waits for nobody."""

@@ -25,8 +25,9 @@ BACKENDS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename
 
 
 @pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
+def pair(migrated: str) -> Iterator[Pair]:
     with replicated() as pair:
+        pair.fill(migrated)
         yield pair
 
 

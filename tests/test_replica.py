@@ -58,8 +58,9 @@ class Installation:
 
 
 @pytest.fixture(scope="module")
-def installation() -> Iterator[Installation]:
+def installation(migrated: str) -> Iterator[Installation]:
     with replicated() as pair, Collector() as collector:
+        pair.fill(migrated)
         pair.primary.set("synchronous_standby_names", "")  # or commits would wait for one that is stopped
         replica = {"OPENBOOK_REPLICA_URL": pair.standby_url, "OPENBOOK_REPLICA_LAG_SECONDS": "2"}
         telling = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_METRIC_EXPORT_INTERVAL": "500"}

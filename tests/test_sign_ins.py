@@ -24,7 +24,7 @@ BEHIND_PROXIES = {
     "ALLOWED_HOSTS": "chat.example,127.0.0.1",
 }
 MORE_THAN_PLACES = passwords.PLACES_OF_ONE + 4
-REAL_PASSWORDS = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "config.settings"}
+REAL_PASSWORDS = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "tests.brief_hash_settings"}
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ def clone(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "clone"
 
 
+@pytest.mark.operate
 def test_it_serves_with_its_data_in_a_folder_that_is_made(clone: Path, tmp_path: Path) -> None:
     data = tmp_path / "not there" / "yet"
     environment = {

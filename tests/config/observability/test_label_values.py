@@ -18,7 +18,7 @@ from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db
 
-NAMES = 300
+NAMES = 50
 
 
 def series(text: str) -> set[tuple[str, tuple[str, ...]]]:
