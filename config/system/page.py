@@ -96,4 +96,5 @@ def rendered(text: str) -> SafeString:
         if block.children:
             block.children = shown
     html: str = markdown.renderer.render(tokens, markdown.options, {})
+    html = html.replace("<pre>", '<pre tabindex="0">')  # which scrolls sideways on a phone, also by keys
     return mark_safe(html)  # noqa: S308  (a document of ours; HTML in it is escaped)

@@ -7,21 +7,21 @@ from typing import Literal
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from artifacts.models import Preset
 from conversations.accounts.tokens import issue
 from conversations.context.record import snapshots
-from conversations.models import Assistant, ContentAccess
+from conversations.models import Assistant
 from memory.models import Consolidation
 from tests.artifacts.factories import make_artifact
 from tests.browser.accessibility import violations
 from tests.browser.pages import launch
-from tests.conversations.factories import make_snapshot, make_thread, make_user
+from tests.conversations.factories import make_snapshot, make_thread
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
-from tests.conversations.staff.test_traces import NEEDLE, holding, long_thread, make_requests_of_turns
+from tests.conversations.staff.test_traces import long_thread, make_requests_of_turns
 from tests.memory.factories import make_memory, make_thread_summary
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -120,38 +120,38 @@ def inspecting(user: User) -> list[str]:
     ]
 
 
-def test_no_page_breaks_the_policy_or_grows_sideways(
+def test_no_page_breaks_the_policy_or_grows_sideways_and_everybody_can_use_those_that_inspect(
     chromium_path: str, staff: StaffReader, root: User, live_server: LiveServer
 ) -> None:
-    urls, found = paths(root), {}
+    plain, inspected, found = paths(root), inspecting(root), {}
     with signed_in_at(chromium_path, live_server, staff.opened()) as at:
-        for url in urls:
-            at.open(url)
-            found[url] = ([at.sideways(*size) for size in SIZES], list(at.complaints))
-    assert found == {url: ([0, 0], []) for url in urls}
-
-
-def test_everybody_can_use_the_pages_that_inspect(
-    chromium_path: str, staff: StaffReader, root: User, live_server: LiveServer
-) -> None:
-    urls, found = inspecting(root), {}
-    with signed_in_at(chromium_path, live_server, staff.opened()) as at:
-        for number, url in enumerate(urls):
+        for number, url in enumerate(plain + inspected):
             at.open(url)
             # Now in one size and scheme, now in the other.
-            found[url] = ([at.sideways(*size) for size in SIZES[:: 1 - number % 2 * 2]], violations(at.page))
-    assert found == {url: ([0, 0], []) for url in urls}
+            widths = [at.sideways(*size) for size in SIZES[:: 1 - number % 2 * 2]]
+            found[url] = (widths, violations(at.page) if url in inspected else [], list(at.complaints))
+    assert found == dict.fromkeys(plain + inspected, ([0, 0], [], []))
 
 
-def test_keys_lead_through_the_requests_of_a_thread(
+def test_keys_lead_through_the_requests_of_a_thread_and_the_exact_one_can_be_copied_and_downloaded(
     chromium_path: str, staff: StaffReader, live_server: LiveServer
 ) -> None:
-    thread = make_thread(turns=["Hello?"])
-    requests = [make_snapshot(thread).pk for _ in range(2)]
-    first, second = (page_url("contextsnapshot", pk) for pk in requests)
+    thread = make_thread(turns=["<b>Hello?</b>"])
+    requests = [make_snapshot(thread) for _ in range(2)]
+    first, second = (page_url("contextsnapshot", each.pk) for each in requests)
+    exact = snapshots.rebuild(requests[0])
     with signed_in_at(chromium_path, live_server, staff.opened()) as at:
         page = at.page
         at.open(first)
+        page.get_by_role("button", name="Copy").click()
+        page.get_by_text("Copied.").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download JSON").click()
+        downloaded = download.value.path().read_bytes()
+        assert (json.loads(copied), json.loads(downloaded)) == (exact, exact)
+        assert download.value.suggested_filename == f"request-{requests[0].pk}.json"
+        page.locator("h1").first.click()  # the focus leaves the button
         page.keyboard.press("k")
         page.keyboard.press("j")
         page.wait_for_url(live_server.url + second)
@@ -166,54 +166,4 @@ def test_keys_lead_through_the_requests_of_a_thread(
         page.keyboard.press("j")
         page.wait_for_url(live_server.url + second)
         page.keyboard.press("d")
-        page.wait_for_url(live_server.url + page_url("contextsnapshot", requests[1], "compare"))
-
-
-def test_the_exact_request_can_be_copied_and_downloaded(
-    chromium_path: str, staff: StaffReader, live_server: LiveServer
-) -> None:
-    snapshot = make_snapshot(make_thread(turns=["<b>Hello?</b>"]))
-    exact = snapshots.rebuild(snapshot)
-    with signed_in_at(chromium_path, live_server, staff.opened()) as at:
-        page = at.page
-        at.open(page_url("contextsnapshot", snapshot.pk))
-        page.get_by_role("button", name="Copy").click()
-        page.get_by_text("Copied.").wait_for()
-        copied = page.evaluate("navigator.clipboard.readText()")
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Download JSON").click()
-        downloaded = download.value.path().read_bytes()
-        assert (json.loads(copied), json.loads(downloaded)) == (exact, exact)
-        assert download.value.suggested_filename == f"request-{snapshot.pk}.json"
-
-
-def test_from_a_complaint_to_its_reason_in_five_clicks(chromium_path: str, live_server: LiveServer) -> None:
-    thread = long_thread(user=make_user("grace"))
-    made = make_requests_of_turns(thread, 7)
-    held = holding(made, 3)
-    without = made[made.index(held[-1]) + 1]
-    lead, reason = make_user("lea", is_staff=True), "Ticket 7: it forgot her dog"
-    lead.groups.add(Group.objects.get(name="Support lead"))
-    client = StaffReader()
-    client.force_login(lead)
-    with signed_in_at(chromium_path, live_server, client) as at:
-        page = at.page
-        at.open("/admin/")
-        page.locator("#content").get_by_role("link", name="Threads", exact=True).click()
-        page.locator("#searchbar").fill("grace")
-        page.keyboard.press("Enter")
-        page.get_by_role("link", name=str(thread.pk)).click()
-        page.get_by_label("Why do you need to read it?").fill(reason)
-        page.get_by_role("button", name="Show content").click()
-        turn = page.locator("#turn-3")
-        turn.get_by_text(NEEDLE).wait_for()
-        turn.get_by_role("link", name="Why did it forget this?").click()
-        answer = page.get_by_text(f"Turn 3 was sent with {len(held)} requests").inner_text()
-        assert "Since then it is left out: older than what the token budget holds" in answer
-        page.locator(".ob-turning").get_by_role("link").first.click()
-        page.wait_for_url(live_server.url + page_url("contextsnapshot", without.pk))
-        assert "over budget" in page.locator(".ob-verdict").inner_text()
-    looked = ContentAccess.objects.filter(user=thread.user).order_by("id")
-    assert [*looked.values_list("staff_name", "what", "reason")] == [
-        ("lea", what, reason) for what in ("thread", "why of a turn", "model request")
-    ]
+        page.wait_for_url(live_server.url + page_url("contextsnapshot", requests[1].pk, "compare"))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -24,8 +25,8 @@ from conversations.staff.trace.map_page import SHOWN, Axis
 from conversations.staff.trace.why_page import why_page
 from memory.models import Preferences
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
-from tests.conversations.staff.conftest import SignIn, StaffReader
+from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
+from tests.conversations.staff.conftest import REASON, SignIn, StaffReader
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_preferences, make_thread_summary, make_topic
 
@@ -277,9 +278,14 @@ def test_no_content_stands_on_a_trace_before_a_reason_and_no_map_needs_one(staff
     assert (access.what, access.object_id, access.user_id) == ("why of a turn", str(forgotten.pk), thread.user_id)
 
 
-def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: StaffReader) -> None:
-    thread = long_thread(4)
+def test_from_the_index_a_complaint_is_five_clicks_from_its_reason() -> None:
+    """Of a lead of the support, who has stated why they read it."""
+    thread, lead = long_thread(4), make_user("lea", is_staff=True)
     make_requests_of_turns(thread, 4)
+    lead.groups.add(Group.objects.get(name="Support lead"))
+    staff = StaffReader()
+    staff.force_login(lead)
+    staff.opened()
     page = reverse("admin:index")
     for link in (
         reverse("admin:auth_user_changelist"),
@@ -291,6 +297,9 @@ def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: StaffR
         assert f'href="{link}' in staff.get(page).text
         page = link
     assert "Turn 1 was sent with" in staff.get(page, follow=True).text
+    looked = ContentAccess.objects.filter(user=thread.user).order_by("id").values_list("staff_name", "what", "reason")
+    assert ("lea", "thread", REASON) in looked
+    assert looked.last() == ("lea", "why of a turn", REASON)
 
 
 def test_many_requests_are_drawn_as_few_shapes(staff: StaffReader) -> None:
