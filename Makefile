@@ -45,12 +45,13 @@ soak: ## six hundred kills, many examples, each hostile text
 	@OPENBOOK_TEST_STRIKES=500 OPENBOOK_TEST_PAUSED=30 OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 \
 		OPENBOOK_TEST_CHARACTERS=8000 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
-		OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 \
+		OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 OPENBOOK_TEST_SENDERS=200 \
 		exec "$(PYTHON)" -m pytest --timeout 3000 tests/soak_*.py tests/test_processes.py tests/test_long_work.py \
 		tests/test_bodies.py tests/test_files.py tests/test_balancers.py tests/conversations/context \
 		tests/memory/sources tests/memory/index \
 		tests/test_growth_of_time.py tests/test_freezing.py \
 		tests/conversations/rest/test_generated.py tests/conversations/rest/test_servers.py \
+		tests/conversations/accounts/test_allowances.py \
 		tests/browser/test_shut_in.py tests/browser/test_markup.py
 
 check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrations, Django's checks; JavaScript too

@@ -235,11 +235,11 @@ def test_sheets_have_names_that_excel_takes(wanted: list[str]) -> None:
     assert [name for name in names if set(name) & set("[]:*?/\\") or name[0] == "'" or name[-1] == "'"] == []
 
 
-def test_a_hundred_thousand_rows_are_exported_within_the_limits() -> None:
-    rows = [[f"Customer {number}", f"{number}.5"] for number in range(100_000)]
+def test_ten_thousand_rows_are_exported_within_the_limits() -> None:
+    rows = [[f"Customer {number}", f"{number}.5"] for number in range(10_000)]
     content = "name,sum\n" + "".join(",".join(row) + "\n" for row in rows)
     (sheet,) = sheets(content).values()
-    assert (len(sheet), sheet[0], sheet[-1]) == (100_001, ["name", "sum"], ["Customer 99999", 99999.5])
+    assert (len(sheet), sheet[0], sheet[-1]) == (10_001, ["name", "sum"], ["Customer 9999", 9999.5])
     assert csv_rows(content) == [["name", "sum"], *rows]
 
 

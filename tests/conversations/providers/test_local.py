@@ -25,6 +25,7 @@ from conversations.providers import get_provider, model_catalog, model_of
 from conversations.providers.base import Payload, ProviderError
 from conversations.providers.local_model import SMALL_MODEL, served_model
 from conversations.providers.messages_api import RequestParts
+from conversations.replies import exact_counts
 from conversations.replies.events import Event
 from conversations.replies.journal import journal
 from conversations.replies.model_requests import OpenedReply
@@ -208,18 +209,19 @@ async def test_what_is_sent_fits_in_every_language(
 
 
 FAR_OFF = {
-    "Korean": "안녕하세요 오늘 날씨가 좋네요 " * 60,
-    "a ruled line": "-" * 10_000,
-    "digits": "".join(random.Random(1).choices("0123456789", k=3_600)),
+    "Korean": "안녕하세요 오늘 날씨가 좋네요 " * 8,
+    "a ruled line": "-" * 1_200,
+    "digits": "".join(random.Random(1).choices("0123456789", k=240)),
 }
-"""Twice the estimate, an eighth of it, and more than twice."""
+"""Twice the estimate, an eighth of it, and more than twice. The engine reads each of them in a second or two."""
 
 
 @pytest.mark.parametrize("kind", FAR_OFF)
 async def test_a_long_turn_is_counted_exactly_and_the_window_holds_what_fits(
-    user: User, api: Api, local_model: EngineAddress, kind: str
+    user: User, api: Api, local_model: EngineAddress, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The count of the engine's own tokenizer, and thereby a context whose figures are the engine's."""
+    monkeypatch.setattr(exact_counts, "LONG", 40)
     await answers_take(FEW)
     text = FAR_OFF[kind]
     opened = await replies.start(user=user, thread_id=None, content=text)

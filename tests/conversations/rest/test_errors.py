@@ -260,10 +260,11 @@ async def test_head_is_get_without_a_body(user: User, api: Api) -> None:
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
 
 
-@pytest.mark.parametrize("accept", ["text/html", "text/event-stream", "application/xml", "nonsense", "*/*"])
-async def test_answers_are_json_whatever_the_caller_would_rather_have(user: User, api: Api, accept: str) -> None:
-    answer = await api.get("threads/", Accept=accept)
-    assert (answer.status, answer.body["results"]) == (200, [])
+async def test_answers_are_json_whatever_the_caller_would_rather_have(user: User, api: Api) -> None:
+    cases: list[str] = ["text/html", "text/event-stream", "application/xml", "nonsense", "*/*"]
+    for accept in cases:
+        answer = await api.get("threads/", Accept=accept)
+        assert (answer.status, answer.body["results"]) == (200, []), accept
 
 
 async def test_a_callers_own_request_id_is_kept_where_it_is_plain(user: User, api: Api) -> None:

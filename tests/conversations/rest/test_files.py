@@ -123,9 +123,8 @@ async def test_names_are_cleaned_and_lead_nowhere(api: Api, given: str, kept: st
     assert path.startswith("kept/")
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "code", "words"),
-    [
+async def test_what_is_refused_says_what_to_do_and_leaves_nothing(api: Api) -> None:
+    cases: list[tuple[bytes, str, tuple[int, str], str]] = [
         (form(b"\x7fELF" + bytes(99), "report.pdf"), FORM, (400, "unknown_type"), "PDF, Word"),
         (form(b"", "empty.txt"), FORM, (400, "empty"), "empty"),
         (form(NOTES, field="document"), FORM, (400, "invalid_upload"), "Send it as `file`"),
@@ -135,15 +134,12 @@ async def test_names_are_cleaned_and_lead_nowhere(api: Api, given: str, kept: st
         (b"nothing of the kind", FORM, (400, "invalid_upload"), "holds no file"),
         (form(NOTES), "multipart/form-data", (400, "invalid_upload"), "boundary"),
         (b'{"file": "notes"}', "application/json", (415, "unsupported_media_type"), "media type"),
-    ],
-)
-async def test_what_is_refused_says_what_to_do_and_leaves_nothing(
-    api: Api, body: bytes, kind: str, code: tuple[int, str], words: str
-) -> None:
-    answer = await api.send("POST", "files/", body, kind)
-    assert (answer.status, answer.refusal[1]["code"]) == code
-    assert words in answer.refusal[1]["message"]
-    await assert_nothing_is_left()
+    ]
+    for body, kind, code, words in cases:
+        answer = await api.send("POST", "files/", body, kind)
+        assert (answer.status, answer.refusal[1]["code"]) == code, body
+        assert words in answer.refusal[1]["message"], body
+        await assert_nothing_is_left()
 
 
 async def assert_nothing_is_left() -> None:
@@ -220,9 +216,8 @@ async def test_the_bytes_come_back_as_they_were_and_are_shown_by_nothing(api: Ap
     )
 
 
-@pytest.mark.parametrize(
-    ("asked", "status", "content", "told"),
-    [
+async def test_ranges(api: Api, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases: list[tuple[str, int, bytes, str | None]] = [
         ("bytes=0-3", 206, b"0123", "bytes 0-3/10"),
         ("bytes=7-", 206, b"789", "bytes 7-9/10"),
         ("bytes=-2", 206, b"89", "bytes 8-9/10"),
@@ -234,15 +229,14 @@ async def test_the_bytes_come_back_as_they_were_and_are_shown_by_nothing(api: Ap
         ("bytes=0-1,3-4", 200, b"0123456789", None),
         ("bytes=-", 200, b"0123456789", None),
         ("lines=1-2", 200, b"0123456789", None),
-    ],
-)
-async def test_ranges(
-    api: Api, user: User, asked: str, status: int, content: bytes, told: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(attachments, "PIECE", 4)
-    file = await in_database(make_file)(user, b"0123456789")
-    answer = await api.get(f"files/{file.id}/content/", Range=asked)
-    assert (answer.status, answer.body.encode(), answer.headers.get("content-range")) == (status, content, told)
+    ]
+    for asked, status, content, told in cases:
+        monkeypatch.setattr(attachments, "PIECE", 4)
+        file = await in_database(make_file)(user, b"0123456789")
+        answer = await api.get(f"files/{file.id}/content/", Range=asked)
+        assert (answer.status, answer.body.encode(), answer.headers.get("content-range")) == (status, content, told), (
+            asked
+        )
 
 
 async def test_parts_are_listed_without_their_texts_and_read_one_by_one(api: Api, user: User) -> None:

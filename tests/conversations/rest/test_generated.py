@@ -28,7 +28,7 @@ from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-EXAMPLES = int(os.environ.get("OPENBOOK_TEST_CALLS", "3"))
+EXAMPLES = int(os.environ.get("OPENBOOK_TEST_CALLS", "1"))
 """Of each kind for each call."""
 PARTS = 2
 KEPT = [

@@ -155,31 +155,40 @@ async def test_a_message_during_a_reply_is_refused_and_not_stored(user: User, ap
     assert await Message.objects.acount() == 2
 
 
-@pytest.mark.parametrize(
-    "content", ["", " \n", None, 7, {}, [], ["text"], [{"type": "text"}], [{"type": "image", "source": {}}], True]
-)
-async def test_a_message_without_text_is_refused(user: User, api: Api, content: Any) -> None:
-    for path in ("messages/", "messages/stream/", "context/"):
-        answer = await api.post(f"threads/new/{path}", {"content": content})
-        assert (answer.status, answer.refusal[1]["type"]) == (400, "invalid_request")
-    assert await Thread.objects.acount() == 0
+async def test_a_message_without_text_is_refused(user: User, api: Api) -> None:
+    cases: list[Any] = [
+        "",
+        " \n",
+        None,
+        7,
+        {},
+        [],
+        ["text"],
+        [{"type": "text"}],
+        [{"type": "image", "source": {}}],
+        True,
+    ]
+    for content in cases:
+        for path in ("messages/", "messages/stream/", "context/"):
+            answer = await api.post(f"threads/new/{path}", {"content": content})
+            assert (answer.status, answer.refusal[1]["type"]) == (400, "invalid_request")
+        assert await Thread.objects.acount() == 0, content
 
 
-@pytest.mark.parametrize("client_message_id", [7, {}, [], "x" * 101, "nul \0", "\ud800", True])
-async def test_a_client_message_id_that_is_no_short_text_is_refused(
-    user: User, api: Api, client_message_id: Any
-) -> None:
-    answer = await api.post("threads/new/messages/", {"content": "Hello", "client_message_id": client_message_id})
-    assert answer.refusal == (
-        400,
-        {
-            "type": "invalid_request",
-            "code": "invalid_message",
-            "message": "`client_message_id` must be a text of at most 100 characters.",
-            "details": {},
-        },
-    )
-    assert await Thread.objects.acount() == 0
+async def test_a_client_message_id_that_is_no_short_text_is_refused(user: User, api: Api) -> None:
+    cases: list[Any] = [7, {}, [], "x" * 101, "nul \0", "\ud800", True]
+    for client_message_id in cases:
+        answer = await api.post("threads/new/messages/", {"content": "Hello", "client_message_id": client_message_id})
+        assert answer.refusal == (
+            400,
+            {
+                "type": "invalid_request",
+                "code": "invalid_message",
+                "message": "`client_message_id` must be a text of at most 100 characters.",
+                "details": {},
+            },
+        ), client_message_id
+        assert await Thread.objects.acount() == 0, client_message_id
 
 
 async def test_a_message_over_the_limit_is_refused_and_the_limit_named(user: User, api: Api, settings: Any) -> None:

@@ -267,9 +267,10 @@ async def test_the_same_words_with_another_picture_are_another_conversation(
     ]
 
 
-@pytest.mark.parametrize(
-    ("block", "status", "problem"),
-    [
+async def test_what_can_not_be_taken_is_refused_in_words_and_leaves_nothing(
+    client: AsyncAnthropic, model: ModelServer
+) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
         (image(png(), "image/jpeg"), 400, "source.media_type` is image/jpeg, but this is image/png"),
         (image(b"words"), 400, "source.media_type` is image/png, but this is text/plain"),
         (image(png(), "image/tiff"), 400, "must be one of image/jpeg, image/png, image/gif, image/webp"),
@@ -290,16 +291,13 @@ async def test_the_same_words_with_another_picture_are_another_conversation(
             404,
             "There is no such file",
         ),
-    ],
-)
-async def test_what_can_not_be_taken_is_refused_in_words_and_leaves_nothing(
-    client: AsyncAnthropic, model: ModelServer, block: dict[str, Any], status: int, problem: str
-) -> None:
-    with pytest.raises(anthropic.APIStatusError) as refused:
-        await client.messages.create(**asking(block, image(png()), text("Look")))
-    assert (refused.value.status_code, problem in str(refused.value)) == (status, True), refused.value
-    assert (await nothing_stored(), model.bodies) == (True, [])
-    assert [path.name for path in storage.scratch_root().iterdir() if path.name.startswith("upload-")] == []
+    ]
+    for block, status, problem in cases:
+        with pytest.raises(anthropic.APIStatusError) as refused:
+            await client.messages.create(**asking(block, image(png()), text("Look")))
+        assert (refused.value.status_code, problem in str(refused.value)) == (status, True), refused.value
+        assert (await nothing_stored(), model.bodies) == (True, []), block
+        assert [path.name for path in storage.scratch_root().iterdir() if path.name.startswith("upload-")] == [], block
 
 
 async def test_a_file_over_the_limit_is_refused(client: AsyncAnthropic, settings: Any) -> None:

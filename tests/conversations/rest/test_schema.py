@@ -166,12 +166,12 @@ def test_every_failure_that_is_told_of_belongs_to_a_call_and_has_the_one_shape()
     }
 
 
-@pytest.mark.parametrize("call", openapi.EXAMPLES)
-async def test_an_example_of_a_body_is_one(call: str) -> None:
-    schema = openapi.whole_schema()
-    method, path = call.split()
-    content = schema["paths"][openapi.ROOT + path][method.lower()]["requestBody"]["content"]["application/json"]
-    validated(content["schema"], content["example"])
+async def test_an_example_of_a_body_is_one() -> None:
+    for call in openapi.EXAMPLES:
+        schema = openapi.whole_schema()
+        method, path = call.split()
+        content = schema["paths"][openapi.ROOT + path][method.lower()]["requestBody"]["content"]["application/json"]
+        validated(content["schema"], content["example"])
 
 
 async def test_answers_of_the_main_calls_are_as_the_schema_says(api: Api) -> None:

@@ -25,7 +25,7 @@ from tests.services import free_port, fresh_database
 from tests.waiting import until
 
 PASSWORD = "correct-horse-battery-9"
-GENERATED = int(os.environ.get("OPENBOOK_TEST_FRAMES", "300"))
+GENERATED = int(os.environ.get("OPENBOOK_TEST_FRAMES", "100"))
 ANSWERED = re.compile(rb"^HTTP/1.1 [245]\d\d |\x88.[\x03\x11]")
 """A refusal, or the frame that closes a socket with its code: 1xxx or 44xx."""
 
@@ -311,7 +311,7 @@ def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, clien
 def test_a_download_breaks_off_when_its_token_is_revoked(running: ServerProcess, client: ServerClient) -> None:
     """Whoever reads it can tell that it is not whole."""
     said = {"role": "user", "content": "A long talk. " * 4_000, "created_at": "2026-01-01T00:00:00Z"}
-    thread = {"title": "Long", "created_at": "2026-01-01T00:00:00Z", "messages": [said] * 200}
+    thread = {"title": "Long", "created_at": "2026-01-01T00:00:00Z", "messages": [said] * 120}
     client.call("POST", "import/", {"format": "openbook/1", "threads": [thread], "memories": []})
     other = ServerClient.signed_in(running.url, password=PASSWORD)
     newest = client.call("GET", "tokens/")["results"][0]

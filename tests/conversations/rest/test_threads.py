@@ -79,26 +79,28 @@ async def test_pages_lead_to_and_fro_without_a_gap_also_under_equal_times(user: 
     assert [titles(page) for page in back] == [whole[6:], whole[4:6], whole[2:4], whole[0:2]]
 
 
-@pytest.mark.parametrize("cursor", ["junk", "cD1ub3doZXJl", "cD0lMDA=", "bz0tMQ==", "bz14", "cD05OTk5LTk5LTk5"])
-async def test_a_bad_cursor_is_refused(user: User, api: Api, cursor: str) -> None:
-    assert (await api.get(f"threads/?cursor={cursor}")).refusal == (
-        400,
-        {
-            "type": "invalid_request",
-            "code": "invalid_page",
-            "message": "The cursor can't be read. Use `next` and `previous` as they are given.",
-            "details": {},
-        },
-    )
+async def test_a_bad_cursor_is_refused(user: User, api: Api) -> None:
+    cases: list[str] = ["junk", "cD1ub3doZXJl", "cD0lMDA=", "bz0tMQ==", "bz14", "cD05OTk5LTk5LTk5"]
+    for cursor in cases:
+        assert (await api.get(f"threads/?cursor={cursor}")).refusal == (
+            400,
+            {
+                "type": "invalid_request",
+                "code": "invalid_page",
+                "message": "The cursor can't be read. Use `next` and `previous` as they are given.",
+                "details": {},
+            },
+        ), cursor
 
 
-@pytest.mark.parametrize("size", ["0", "-1", "ten", "", "1e3", "9999999999999999999999"])
-async def test_a_bad_page_size_is_refused(user: User, api: Api, size: str) -> None:
-    answer = await api.get(f"threads/?page_size={size}")
-    assert (answer.code, answer.refusal[1]["message"]) == (
-        (400, "invalid_request", "invalid_page"),
-        "`page_size` must be a number from 1 to 200.",
-    )
+async def test_a_bad_page_size_is_refused(user: User, api: Api) -> None:
+    cases: list[str] = ["0", "-1", "ten", "", "1e3", "9999999999999999999999"]
+    for size in cases:
+        answer = await api.get(f"threads/?page_size={size}")
+        assert (answer.code, answer.refusal[1]["message"]) == (
+            (400, "invalid_request", "invalid_page"),
+            "`page_size` must be a number from 1 to 200.",
+        ), size
 
 
 async def test_a_page_holds_two_hundred_at_most(user: User, api: Api) -> None:
@@ -143,9 +145,8 @@ async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, An
     assert (thread.user_id, thread.title, thread.assistant.slug) == (user.id, title, assistant)
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "details"),
-    [
+async def test_a_thread_that_cannot_be_is_not_opened(user: User, api: Api) -> None:
+    cases: list[tuple[Any, str, dict[str, Any] | None]] = [
         ({"assistant": "nobody"}, "invalid_message", {"field": "assistant"}),
         ({"assistant": "no body"}, "invalid", None),
         ({"assistant": 7.5}, "invalid", None),
@@ -159,15 +160,12 @@ async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, An
         ({"title": "\ud800"}, "invalid", None),
         ({"title": {}}, "invalid", {"fields": {"title": ["Not a valid string."]}}),
         ([], "invalid", None),
-    ],
-)
-async def test_a_thread_that_cannot_be_is_not_opened(
-    user: User, api: Api, body: Any, code: str, details: dict[str, Any] | None
-) -> None:
-    answer = await api.post("threads/", body)
-    assert answer.code == (400, "invalid_request", code)
-    assert details is None or answer.refusal[1]["details"] == details
-    assert await Thread.objects.acount() == 0
+    ]
+    for body, code, details in cases:
+        answer = await api.post("threads/", body)
+        assert answer.code == (400, "invalid_request", code), body
+        assert details is None or answer.refusal[1]["details"] == details, body
+        assert await Thread.objects.acount() == 0, body
 
 
 async def test_a_thread_is_renamed_and_nothing_else_changes(user: User, api: Api) -> None:

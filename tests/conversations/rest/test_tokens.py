@@ -75,9 +75,8 @@ async def test_a_deactivated_user_gets_no_token(person: User) -> None:
     assert answer.code == (401, "authentication", "authentication_failed")
 
 
-@pytest.mark.parametrize(
-    ("body", "fields"),
-    [
+async def test_what_is_missing_or_malformed_is_named(person: User) -> None:
+    cases: list[tuple[Any, list[str]]] = [
         ({}, ["username", "password"]),
         ({"username": "carol"}, ["password"]),
         ({"username": "car\0ol", "password": "x"}, ["username"]),
@@ -85,11 +84,13 @@ async def test_a_deactivated_user_gets_no_token(person: User) -> None:
         ({"username": ["carol"], "password": {}}, ["username", "password"]),
         ([], ["non_field_errors"]),
         ("carol", ["non_field_errors"]),
-    ],
-)
-async def test_what_is_missing_or_malformed_is_named(person: User, body: Any, fields: list[str]) -> None:
-    answer = await Api().post("auth/token/", body)
-    assert (answer.code, list(answer.refusal[1]["details"]["fields"])) == ((400, "invalid_request", "invalid"), fields)
+    ]
+    for body, fields in cases:
+        answer = await Api().post("auth/token/", body)
+        assert (answer.code, list(answer.refusal[1]["details"]["fields"])) == (
+            (400, "invalid_request", "invalid"),
+            fields,
+        ), body
 
 
 @pytest.mark.parametrize(
@@ -124,20 +125,21 @@ async def test_a_token_is_got_for_as_much_and_as_long_as_asked(person: User) -> 
     assert timedelta(days=2) < row.expires_at - timezone.now() <= timedelta(days=3)
 
 
-@pytest.mark.parametrize(
-    ("asked", "field"),
-    [
+async def test_a_token_for_more_than_is_offered_is_refused(person: User) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"scopes": []}, "scopes"),
         ({"scopes": ["admin"]}, "scopes"),
         ({"days": 91}, "days"),
         ({"days": 0}, "days"),
         ({"running_replies": 0}, "running_replies"),
         ({"tokens_day": 2**63}, "tokens_day"),
-    ],
-)
-async def test_a_token_for_more_than_is_offered_is_refused(person: User, asked: dict[str, Any], field: str) -> None:
-    answer = await Api().post("auth/token/", {"username": "carol", "password": PASSWORD, **asked})
-    assert (answer.code, list(answer.refusal[1]["details"]["fields"])) == ((400, "invalid_request", "invalid"), [field])
+    ]
+    for asked, field in cases:
+        answer = await Api().post("auth/token/", {"username": "carol", "password": PASSWORD, **asked})
+        assert (answer.code, list(answer.refusal[1]["details"]["fields"])) == (
+            (400, "invalid_request", "invalid"),
+            [field],
+        ), asked
 
 
 async def test_tokens_are_listed_without_themselves_and_revoked_by_their_id(user: User, api: Api) -> None:
@@ -175,20 +177,18 @@ async def test_the_token_of_a_deactivated_user_opens_nothing(user: User, api: Ap
     assert (await api.get("threads/")).refusal == (401, refused("authentication_failed", NOT_VALID))
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "message"),
-    [
+async def test_a_malformed_header_is_refused_with_a_challenge() -> None:
+    cases: list[tuple[str, str, str]] = [
         ("Token", "authentication_failed", NOT_VALID),
         ("Token ", "authentication_failed", NOT_VALID),
         ("Token ob_one two", "authentication_failed", NOT_VALID),
         ("Token tökén", "authentication_failed", NOT_VALID),
         ("Bearer ob_one", "not_authenticated", NOT_GIVEN),
         ("", "not_authenticated", NOT_GIVEN),
-    ],
-)
-async def test_a_malformed_header_is_refused_with_a_challenge(given: str, code: str, message: str) -> None:
-    answer = await Api(Authorization=given).get("threads/")
-    assert (answer.refusal, answer.headers["www-authenticate"]) == ((401, refused(code, message)), "Token")
+    ]
+    for given, code, message in cases:
+        answer = await Api(Authorization=given).get("threads/")
+        assert (answer.refusal, answer.headers["www-authenticate"]) == ((401, refused(code, message)), "Token"), given
 
 
 async def test_a_token_is_marked_as_used(user: User, api: Api) -> None:

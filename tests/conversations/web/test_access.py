@@ -29,23 +29,20 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 REFUSED = (False, 4403)
 
 
-@pytest.mark.parametrize(
-    ("origin", "host", "scheme"),
-    [
+async def test_a_page_of_ours_may_open_a_socket(session: str) -> None:
+    cases: list[tuple[str, str, str]] = [
         ("http://testserver", "testserver", "ws"),
         ("http://TestServer", "testserver", "ws"),
         ("https://testserver", "testserver", "wss"),
         ("http://testserver:8000", "testserver:8000", "ws"),
-    ],
-)
-async def test_a_page_of_ours_may_open_a_socket(session: str, origin: str, host: str, scheme: str) -> None:
-    async with connected(session=session, origin=origin, host=host, scheme=scheme):
-        pass
+    ]
+    for origin, host, scheme in cases:
+        async with connected(session=session, origin=origin, host=host, scheme=scheme):
+            pass
 
 
-@pytest.mark.parametrize(
-    ("origin", "host", "scheme"),
-    [
+async def test_a_page_from_elsewhere_may_not(session: str) -> None:
+    cases: list[tuple[str | None, str, str]] = [
         ("http://evil.example", "testserver", "ws"),
         ("http://testserver.evil.example", "testserver", "ws"),
         ("http://sub.testserver", "testserver", "ws"),
@@ -59,15 +56,13 @@ async def test_a_page_of_ours_may_open_a_socket(session: str, origin: str, host:
         (None, "testserver", "ws"),
         ("http://rebound.example:8000", "rebound.example:8000", "ws"),
         ("http://", "", "ws"),
-    ],
-)
-async def test_a_page_from_elsewhere_may_not(session: str, origin: str | None, host: str, scheme: str) -> None:
-    assert await Socket(session=session, origin=origin, host=host, scheme=scheme).connect() == REFUSED
+    ]
+    for origin, host, scheme in cases:
+        assert await Socket(session=session, origin=origin, host=host, scheme=scheme).connect() == REFUSED, origin
 
 
-@pytest.mark.parametrize(
-    ("origin", "answer"),
-    [
+async def test_a_page_from_a_trusted_origin_may(session: str, settings: Any) -> None:
+    cases: list[tuple[str, tuple[bool, Any]]] = [
         ("https://chat.example", (True, None)),
         ("https://a.wide.example", (True, None)),
         ("https://a.b.wide.example", (True, None)),
@@ -76,15 +71,12 @@ async def test_a_page_from_elsewhere_may_not(session: str, origin: str | None, h
         ("https://a.chat.example", REFUSED),
         ("http://a.wide.example", REFUSED),
         ("https://notwide.example", REFUSED),
-    ],
-)
-async def test_a_page_from_a_trusted_origin_may(
-    session: str, settings: Any, origin: str, answer: tuple[bool, Any]
-) -> None:
-    settings.CSRF_TRUSTED_ORIGINS = ["https://chat.example", "https://*.wide.example"]
-    socket = Socket(session=session, origin=origin, host="inner:8000")
-    assert await socket.connect() == answer
-    await socket.leave()
+    ]
+    for origin, answer in cases:
+        settings.CSRF_TRUSTED_ORIGINS = ["https://chat.example", "https://*.wide.example"]
+        socket = Socket(session=session, origin=origin, host="inner:8000")
+        assert await socket.connect() == answer, origin
+        await socket.leave()
 
 
 async def test_a_program_with_a_token_needs_no_origin(token: str) -> None:
@@ -182,11 +174,12 @@ async def receive_error(socket: Socket) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize("how", [{}, {"session": "made-up"}, {"token": "ob_made-up"}, {"token": "tökén"}])
-async def test_whoever_is_unknown_is_told_so_and_let_go(how: dict[str, str]) -> None:
-    socket = Socket(**how)
-    assert (await socket.connect())[0]
-    assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)
+async def test_whoever_is_unknown_is_told_so_and_let_go() -> None:
+    cases: list[dict[str, str]] = [{}, {"session": "made-up"}, {"token": "ob_made-up"}, {"token": "tökén"}]
+    for how in cases:
+        socket = Socket(**how)
+        assert (await socket.connect())[0], how
+        assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401), how
 
 
 def sign_out(user: User) -> None:
@@ -241,12 +234,13 @@ NO_THREAD = {
 }
 
 
-@pytest.mark.parametrize("thread", [uuid.UUID(int=7), "nonsense", "NEW", "0"])
-async def test_an_unknown_thread_closes_the_socket(session: str, thread: object) -> None:
-    socket = Socket(thread, session=session)
-    assert (await socket.connect())[0]
-    assert (await receive_error(socket), await socket.close_code()) == (NO_THREAD, 4404)
-    assert await Thread.objects.acount() == 0
+async def test_an_unknown_thread_closes_the_socket(session: str) -> None:
+    cases: list[object] = [uuid.UUID(int=7), "nonsense", "NEW", "0"]
+    for thread in cases:
+        socket = Socket(thread, session=session)
+        assert (await socket.connect())[0], thread
+        assert (await receive_error(socket), await socket.close_code()) == (NO_THREAD, 4404), thread
+        assert await Thread.objects.acount() == 0, thread
 
 
 async def test_another_users_thread_is_an_unknown_one(user: User, others_session: str) -> None:
