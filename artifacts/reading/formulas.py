@@ -97,10 +97,6 @@ def _scripts(base: str, below: str, above: str) -> str:
     return f"{base}{marks.lowered(below)}{marks.raised(above)}"
 
 
-def _limits(sign: str, below: str, above: str, body: str = "") -> str:
-    return f"{_scripts(sign, below, above)}{' ' if body else ''}{body}"
-
-
 def _accent(base: str, sign: str) -> str:
     return f"{OVER[sign]}({base})" if sign in OVER else f"{base}{marks.raised(sign)}"
 
@@ -125,11 +121,9 @@ def _office_delimiters(element: Element) -> str:
 
 
 def _office_nary(element: Element) -> str:
-    return _limits(_property(element, "chr", "∫"), _part(element, "sub"), _part(element, "sup"), _part(element, "e"))
-
-
-def _office_matrix(element: Element) -> str:
-    return _matrix(map(_row, _children(row)) for row in element if _local(row) == "mr")
+    body = _part(element, "e")
+    sign = _scripts(_property(element, "chr", "∫"), _part(element, "sub"), _part(element, "sup"))
+    return f"{sign}{' ' if body else ''}{body}"
 
 
 def _office_function(element: Element) -> str:
@@ -144,11 +138,6 @@ def _office_bar(element: Element) -> str:
 def _web_scripts(element: Element, below: int, above: int) -> str:
     parts = _parts(element)
     return _scripts(parts[0], parts[below] if below else "", parts[above] if above else "")
-
-
-def _web_over(element: Element) -> str:
-    base, sign = _parts(element)[:2]
-    return _accent(base, sign.strip())
 
 
 def _web_fence(element: Element) -> str:
@@ -168,11 +157,6 @@ def _web_multiscripts(element: Element) -> str:
     return f"{pairs[0]}{_line(children[0]) if children else ''}{pairs[1]}"
 
 
-def _web_table(element: Element) -> str:
-    rows = [row for row in element if _local(row) in {"mtr", "mlabeledtr"}]
-    return _matrix(map(_line, row) for row in rows)
-
-
 LETTERS = {"t", "mi", "mn", "mo", "ms", "mtext"}
 SHAPES: dict[str, Callable[[Element], str]] = {
     "f": _office_fraction,
@@ -183,7 +167,7 @@ SHAPES: dict[str, Callable[[Element], str]] = {
     "sPre": lambda at: f"{_scripts('', _part(at, 'sub'), _part(at, 'sup'))}{_part(at, 'e')}",
     "nary": _office_nary,
     "d": _office_delimiters,
-    "m": _office_matrix,
+    "m": lambda at: _matrix(map(_row, _children(row)) for row in at if _local(row) == "mr"),
     "eqArr": lambda at: "; ".join(map(_row, _children(at))),
     "func": _office_function,
     "limLow": lambda at: _scripts(_part(at, "e"), _part(at, "lim"), ""),
@@ -197,10 +181,10 @@ SHAPES: dict[str, Callable[[Element], str]] = {
     "msub": lambda at: _web_scripts(at, 1, 0),
     "msubsup": lambda at: _web_scripts(at, 1, 2),
     "munder": lambda at: _web_scripts(at, 1, 0),
-    "mover": _web_over,
+    "mover": lambda at: _accent(_parts(at)[0], _parts(at)[1].strip()),
     "munderover": lambda at: _web_scripts(at, 1, 2),
     "mmultiscripts": _web_multiscripts,
     "mfenced": _web_fence,
-    "mtable": _web_table,
+    "mtable": lambda at: _matrix(map(_line, row) for row in at if _local(row) in {"mtr", "mlabeledtr"}),
     "mspace": lambda _: " ",
 }

@@ -53,6 +53,9 @@ UNPACK = "Unpack it and give the files that matter."
 EXPORT = "Export it as PDF, or as a file of Word, Excel or PowerPoint."
 
 
+UNKNOWN = FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}")
+
+
 def _other(what: str, advice: str) -> FileProblem:
     return FileProblem("unknown_type", f"This is {what}, which can't be read. {advice}")
 
@@ -233,7 +236,7 @@ def _binary(start: bytes) -> FileType:
     for pattern, (what, advice) in ELSEWHERE.items():
         if re.match(pattern, start, re.DOTALL):
             raise _other(what, advice)
-    raise FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}")
+    raise UNKNOWN
 
 
 def _archived(path: Path) -> FileType:
@@ -270,7 +273,7 @@ def _old_office(path: Path) -> FileType:
     bare = {name.lstrip("\x05") for name in found}
     raise next(
         (OLD_OFFICE[name] for name in OLD_OFFICE if name in bare),
-        FileProblem("unknown_type", f"What kind of file this is can't be said. {READABLE}"),
+        UNKNOWN,
     )
 
 

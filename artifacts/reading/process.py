@@ -99,7 +99,7 @@ def found_in(messages: Iterable[dict[str, Any]], folder: Path) -> Generator[Foun
                 yield LeftOutEntry(entry={"what": what, "why": Why(why).value, "count": count, "places": places})
             case {"label": _}:
                 number += 1
-                yield _part(message, number, folder)
+                yield Part(number=number, **message | {"picture": _picture(message["picture"], folder)})
 
 
 def page_pictures(
@@ -182,10 +182,6 @@ def _broken_off(status: int, errors: str, is_late: bool) -> FileProblem:
         return FileProblem("too_much_memory", TOO_MUCH_MEMORY)
     log.error("reading a file broke off", extra={"status": status, "error": errors[-2_000:]})
     return FileProblem("failed", FAILED)
-
-
-def _part(message: dict[str, Any], number: int, folder: Path) -> Part:
-    return Part(number=number, **message | {"picture": _picture(message["picture"], folder)})
 
 
 def _picture(name: str | None, folder: Path) -> Path | None:

@@ -170,8 +170,7 @@ def whole(archive: Archive, member: str) -> Element | None:
 
 def document_title(archive: Archive, member: str) -> str:
     """As the member with what is said of the document has it; may be empty."""
-    root = whole(archive, member)
-    return next((title.text or "" for title in found(root, "dc:title")), "") if root is not None else ""
+    return next((title.text or "" for title in found(whole(archive, member), "dc:title")), "")
 
 
 def found(element: Element | None, wanted: str) -> Iterator[Element]:
@@ -190,13 +189,12 @@ def relations(archive: Archive, member: str) -> dict[str, tuple[str, str]]:
     place = posixpath.join(folder, "_rels", f"{file}.rels")
     if place not in archive.names:
         return {}
-    root = whole(archive, place)
     return {
         relation.get("Id", ""): (
             relation.get("Type", "").rpartition("/")[2],
             posixpath.normpath(posixpath.join("/", folder, relation.get("Target", ""))).lstrip("/"),
         )
-        for relation in (root if root is not None else ())
+        for relation in inside(whole(archive, place))
         if relation.get("TargetMode") != "External"
     }
 

@@ -215,7 +215,8 @@ class _Message:
         for event in events(text):
             is_any = True
             yield from self._noted([Text("\n".join(event.lines()))])
-            if event.description and not _covers(self._words, set(WORDS.findall(event.description.casefold()))):
+            words = set(WORDS.findall(event.description.casefold()))
+            if len(words & self._words) < len(words) * COVERED:
                 yield from self._noted(plain.paragraphs(event.description.splitlines()))
         if not is_any:
             yield from self._named(part, part.payload())
@@ -309,10 +310,6 @@ def _words(blocks: Iterable[Block]) -> set[str]:
         elif isinstance(block, Heading):
             words.update(WORDS.findall(block.text.casefold()))
     return words
-
-
-def _covers(words: set[str], others: set[str]) -> bool:
-    return len(others & words) >= len(others) * COVERED
 
 
 def _is_stub(written: set[str], shown: set[str]) -> bool:

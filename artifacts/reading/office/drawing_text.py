@@ -9,7 +9,7 @@ from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.numerals import numeral
 from artifacts.reading.office.runs import SMALLEST_POINTS, Look, Piece, Run, is_invisible, marked, seen
 from artifacts.reading.office.symbols import OF_SYMBOLS, readable
-from artifacts.reading.xml_stream import alternative, attribute, child, value
+from artifacts.reading.xml_stream import alternative, attribute, child, children_named, inside, value
 
 NUMBERS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 FRAMES = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
@@ -24,7 +24,7 @@ class Palette:
 
     def colour(self, fill: Element | None) -> str:
         """Of an ``a:solidFill``; ``UNKNOWN`` where it is worked out from another colour."""
-        for inner in fill if fill is not None else ():
+        for inner in inside(fill):
             if any(change.tag != "a:alpha" for change in inner):
                 return UNKNOWN
             match inner.tag:
@@ -40,7 +40,7 @@ class Palette:
 
     def background(self, properties: Element | None) -> str | None:
         """What a shape, a cell or a slide is filled with; ``None`` where one sees through."""
-        for inner in properties if properties is not None else ():
+        for inner in inside(properties):
             match inner.tag:
                 case "a:solidFill":
                     return self.colour(inner)
@@ -54,9 +54,7 @@ class Palette:
 def paragraphs(body: Element | None, palette: Palette, background: str) -> Iterator[Piece | str]:
     """Of a ``p:txBody``, an ``a:txBody`` or a ``p188:txBody``: a text for each paragraph, and what is left out of it."""
     numbers = _Numbers()
-    for paragraph in body if body is not None else ():
-        if paragraph.tag != "a:p":
-            continue
+    for paragraph in children_named(body, "a:p"):
         properties = child(paragraph, "a:pPr")
         level = attribute(properties, "lvl")
         depth = int(level) if level in set("12345678") else 0
@@ -93,8 +91,8 @@ class _Numbers:
         return frame.format(numeral(number, digits))
 
 
-def _pieces(element: Element, palette: Palette, background: str) -> Iterator[Piece]:
-    for inner in element:
+def _pieces(element: Element | None, palette: Palette, background: str) -> Iterator[Piece]:
+    for inner in inside(element):
         match inner.tag:
             case "a:r" | "a:fld":
                 properties = child(inner, "a:rPr")
@@ -105,8 +103,7 @@ def _pieces(element: Element, palette: Palette, background: str) -> Iterator[Pie
             case "m:oMath" | "m:oMathPara":
                 yield Run(formula(inner))
             case "mc:AlternateContent":
-                chosen = alternative(inner)
-                yield from _pieces(chosen, palette, background) if chosen is not None else ()
+                yield from _pieces(alternative(inner), palette, background)
             case "a:pPr" | "a:endParaRPr":
                 pass
             case _:
@@ -115,15 +112,8 @@ def _pieces(element: Element, palette: Palette, background: str) -> Iterator[Pie
 
 def _readable(text: str, properties: Element | None) -> str:
     """What is of the private area is of the font for symbols, if one is named."""
-    latin, symbols = child(properties, "a:latin"), child(properties, "a:sym")
-    letters = attribute(latin, "typeface")
-    return readable(
-        text, (attribute(symbols, "typeface") if symbols is not None and _has_private(text) else "") or letters
-    )
-
-
-def _has_private(text: str) -> bool:
-    return OF_SYMBOLS.search(text) is not None
+    symbols = attribute(child(properties, "a:sym"), "typeface") if OF_SYMBOLS.search(text) else ""
+    return readable(text, symbols or attribute(child(properties, "a:latin"), "typeface"))
 
 
 def look(properties: Element | None, palette: Palette, background: str) -> Look:

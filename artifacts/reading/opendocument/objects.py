@@ -65,8 +65,7 @@ def _cells(cell: Element) -> list[Cell]:
 
 
 def _text(element: Element | None) -> str:
-    lines = found(element, "text:p") if element is not None else ()
-    return " ".join(" ".join("".join(line.itertext()).split()) for line in lines)
+    return " ".join(" ".join("".join(line.itertext()).split()) for line in found(element, "text:p"))
 
 
 def controls(forms: Element) -> dict[str, list[Piece]]:

@@ -70,8 +70,7 @@ def _count(archive: Archive) -> int:
 
 def _hidden_tables(style: Element) -> set[str]:
     """The name of a style of sheets that are hidden."""
-    properties = child(style, "style:table-properties")
-    is_hidden = properties is not None and attribute(properties, "table:display") == "false"
+    is_hidden = attribute(child(style, "style:table-properties"), "table:display") == "false"
     return {attribute(style, "style:name")} if is_hidden else set()
 
 
@@ -236,8 +235,7 @@ class _Sheet:
             yield Text(f"(picture: {' '.join(about.split())})" if about else "(picture)")
 
     def _object(self, drawn: Element, about: str) -> Iterator[Block]:
-        href = next((value for key, value in drawn.items() if key.endswith(":href")), "")
-        member = f"{href.removeprefix('./')}/content.xml"
+        member = f"{attribute(drawn, 'xlink:href').removeprefix('./')}/content.xml"
         root = whole(self._archive, member) if member in self._archive.names else None
         elements = list(root.iter()) if root is not None else []
         is_chart = any(each.tag == "office:chart" for each in elements)

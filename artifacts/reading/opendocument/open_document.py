@@ -205,7 +205,7 @@ class _Deck:
     def _on_each(self, page: Element, master: Element | None) -> Iterator[Text]:
         """Footers, and what the design of the slides says, once."""
         footers = [attribute(page, f"presentation:use-{kind}-name") for kind in ("header", "footer")]
-        fixed = [shape for shape in master if not attribute(shape, "presentation:class")] if master is not None else []
+        fixed = [shape for shape in inside(master) if not attribute(shape, "presentation:class")]
         story = Story(Document(self.archive, self.pages.own))
         texts = [plain(bounded(story.blocks(at, UNKNOWN), "shape")) for at in fixed if at.tag.startswith("draw:")]
         for text in [*(self.declared.get(footer, "") for footer in footers), *texts]:

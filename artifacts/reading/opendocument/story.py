@@ -13,7 +13,7 @@ from artifacts.reading.office.runs import Look, Piece, Run, apart, bounded, flat
 from artifacts.reading.office.symbols import readable
 from artifacts.reading.opendocument.objects import controls, embedded, field_mark
 from artifacts.reading.opendocument.styles import BULLET, Counter, ListLevel, Styles
-from artifacts.reading.xml_stream import attribute, child, found
+from artifacts.reading.xml_stream import attribute, child, children_named, found, inside
 
 SKIPPED = {
     *(f"text:{kind}-decls" for kind in ("sequence", "variable", "user-field")),
@@ -236,7 +236,7 @@ class Story:
 
     def _note(self, element: Element, base: Letters) -> Iterator[Piece]:
         citation, body = child(element, "text:note-citation"), child(element, "text:note-body")
-        blocks = [block for inner in body for block in self._blocks(inner, Letters(), None)] if body is not None else []
+        blocks = [block for inner in inside(body) for block in self._blocks(inner, Letters(), None)]
         number = "".join(citation.itertext()).strip() if citation is not None else ""
         kind = "endnote" if attribute(element, "text:note-class") == "endnote" else "note"
         text = " ".join(plain(blocks).split())
@@ -251,9 +251,7 @@ class Story:
             yield apart(f" {marks.comment(text, ' '.join(author.split()))}")
 
     def _deletion(self, region: Element) -> Iterator[tuple[str, tuple[str, str]]]:
-        for deletion in region:
-            if deletion.tag != "text:deletion":
-                continue
+        for deletion in children_named(region, "text:deletion"):
             author = next((at.text or "" for at in found(deletion, "dc:creator")), "")
             blocks = [
                 block for at in deletion if at.tag.startswith("text:") for block in self._blocks(at, Letters(), None)

@@ -153,7 +153,7 @@ class Styles:
 def _style(element: Element) -> Style:
     paragraph = child(element, "style:paragraph-properties")
     cell = child(element, "style:table-cell-properties")
-    backgrounds = (colour(attribute(at, "fo:background-color")) for at in (paragraph, cell) if at is not None)
+    backgrounds = (colour(attribute(at, "fo:background-color")) for at in (paragraph, cell))
     background = next((each for each in backgrounds if each), None)
     is_see_through = None
     for properties in children_named(element, "style:graphic-properties", "style:drawing-page-properties"):
@@ -162,8 +162,7 @@ def _style(element: Element) -> Style:
         if fill not in NONE:
             background = (colour(attribute(properties, "draw:fill-color")) if fill == "solid" else None) or UNKNOWN
         background = background or colour(attribute(properties, "fo:background-color"))
-    page = child(element, "style:drawing-page-properties")
-    is_hidden = page is not None and attribute(page, "presentation:visibility") == "hidden"
+    is_hidden = attribute(child(element, "style:drawing-page-properties"), "presentation:visibility") == "hidden"
     return Style(letters(child(element, "style:text-properties")), background, is_see_through, is_hidden)
 
 

@@ -170,7 +170,7 @@ def _bare(image: Image.Image) -> Image.Image:
 
 def _encoded(image: Image.Image, *, is_photograph: bool) -> tuple[bytes, str]:
     """As PNG where that is small, as drawings and screenshots are; photographs as JPEG."""
-    if image.mode == "RGBA" or (not is_photograph and _has_few_colours(image)):
+    if image.mode == "RGBA" or (not is_photograph and image.getcolors(maxcolors=16_384) is not None):
         content = io.BytesIO()
         image.save(content, "PNG")
         if content.tell() <= LARGEST_PNG:
@@ -181,10 +181,6 @@ def _encoded(image: Image.Image, *, is_photograph: bool) -> tuple[bytes, str]:
     content = io.BytesIO()
     image.save(content, "JPEG", quality=85)
     return content.getvalue(), "jpg"
-
-
-def _has_few_colours(image: Image.Image) -> bool:
-    return image.getcolors(maxcolors=16_384) is not None
 
 
 @contextmanager

@@ -11,14 +11,15 @@ from artifacts.reading.blocks import Block, LeftOut, Place, Text, Title, Why
 from artifacts.reading.office.numerals import letters
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.sheets.sheet_table import damaged_sheet, hidden_rows, or_empty, sheet_table
-from artifacts.reading.sheets.xlsx_drawings import Relations, drawing, read_comments, safe_relations
+from artifacts.reading.sheets.xlsx_drawings import Relations, drawing, read_comments
 from artifacts.reading.sheets.xlsx_sheet import Rows, Workbook, read_strings
 from artifacts.reading.sheets.xlsx_styles import CellStyle, read_styles
-from artifacts.reading.xml_stream import attribute, main_member, relations, tree
+from artifacts.reading.xml_stream import attribute, child, inside, main_member, relations, tree
 
 DAMAGED_SHEET = set(damaged_sheet())
 NOT_READ = Text("(This sheet holds a dialog or a program, which is not read.)")
 STATES = {"hidden": " (hidden)", "veryHidden": " (very hidden)"}
+ON = {"1", "true"}
 PROGRAMS = {"dialogsheet", "xlMacrosheet", "xlIntlMacrosheet"}
 ON_SHEETS = {"oleObject": "embedded object", "package": "embedded object"}
 
@@ -53,15 +54,12 @@ def sheets(archive: Archive) -> Iterator[Block]:
 
 
 def _entries(root: Element, links: Relations) -> Iterator[SheetEntry]:
-    for group in root:
-        if group.tag == "sheets":
-            for sheet in group:
-                kind, member = links.get(attribute(sheet, "r:id"), ("worksheet", ""))
-                yield SheetEntry(sheet.get("name", ""), sheet.get("state", ""), kind, member)
+    for sheet in inside(child(root, "sheets")):
+        kind, member = links.get(attribute(sheet, "r:id"), ("worksheet", ""))
+        yield SheetEntry(sheet.get("name", ""), sheet.get("state", ""), kind, member)
 
 
 def _workbook(archive: Archive, root: Element, links: Relations) -> Workbook:
-    properties = {each.tag: each for each in root}
     members = {kind: member for kind, member in links.values() if member in archive.names}
     styles: list[CellStyle] = []
     with suppress(ParseError, FileProblem):
@@ -69,13 +67,9 @@ def _workbook(archive: Archive, root: Element, links: Relations) -> Workbook:
     return Workbook(
         strings=read_strings(archive, members["sharedStrings"]) if "sharedStrings" in members else [],
         styles=styles,
-        is_1904=_is_on(properties.get("workbookPr"), "date1904"),
-        is_recalculated=_is_on(properties.get("calcPr"), "fullCalcOnLoad"),
+        is_1904=attribute(child(root, "workbookPr"), "date1904") in ON,
+        is_recalculated=attribute(child(root, "calcPr"), "fullCalcOnLoad") in ON,
     )
-
-
-def _is_on(element: Element | None, key: str) -> bool:
-    return element is not None and element.get(key, "0") in {"1", "true"}
 
 
 def _sheet(archive: Archive, entry: SheetEntry, workbook: Workbook) -> Iterator[Block]:
@@ -83,7 +77,7 @@ def _sheet(archive: Archive, entry: SheetEntry, workbook: Workbook) -> Iterator[
         yield NOT_READ
         yield LeftOut(Why.NOT_READ, "program")
         return
-    links = safe_relations(archive, entry.member)
+    links = relations(archive, entry.member)
     comments = read_comments(archive, links.values())
     rows = Rows(workbook, comments)
     yield from or_empty(chain(_table(archive, entry, rows), _beside(archive, links, comments), _account(rows)))

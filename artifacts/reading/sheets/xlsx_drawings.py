@@ -1,12 +1,11 @@
 """What lies on the sheets of Excel: text boxes, charts, pictures, and what people noted beside cells."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element
 
 from artifacts.reading import marks
 from artifacts.reading.archives import Archive
 from artifacts.reading.blocks import Block, LeftOut, Text, Why
-from artifacts.reading.problems import FileProblem
 from artifacts.reading.sheets.sheet_table import HIDDEN
 from artifacts.reading.sheets.xlsx_sheet import position
 from artifacts.reading.sheets.xlsx_styles import SharedText, read_text, unescaped
@@ -17,20 +16,13 @@ MOST_SERIES = 30
 type Relations = Mapping[str, tuple[str, str]]
 
 
-def safe_relations(archive: Archive, member: str) -> Relations:
-    try:
-        return relations(archive, member)
-    except (ParseError, FileProblem):
-        return {}
-
-
 def drawing(archive: Archive, member: str) -> Iterator[Block]:
     """What a sheet's drawing shows, in the order of the file."""
     root = whole(archive, member)
     if root is None:
         yield LeftOut(Why.DAMAGED, "drawing")
         return
-    links = safe_relations(archive, member)
+    links = relations(archive, member)
     yield from _shapes(archive, root, links)
 
 

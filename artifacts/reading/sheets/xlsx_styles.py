@@ -9,7 +9,7 @@ from artifacts.reading import marks
 from artifacts.reading.archives import Archive
 from artifacts.reading.office.runs import SMALLEST_POINTS, WHITE, is_invisible
 from artifacts.reading.sheets.number_format import BUILTIN, NumberFormat, number_format
-from artifacts.reading.xml_stream import shortened, tree
+from artifacts.reading.xml_stream import attribute, child, children_named, shortened, tree
 
 BLACK = "000000"
 THEME = {"0": WHITE, "1": BLACK}
@@ -74,12 +74,11 @@ def read_styles(archive: Archive, member: str) -> list[CellStyle]:
 
 def read_font(element: Element) -> Font:
     """Of a style, or of a run of letters."""
-    properties = {each.tag: each for each in element}
-    size, script, struck = (properties.get(key) for key in ("sz", "vertAlign", "strike"))
+    struck = child(element, "strike")
     return Font(
-        colour=_colour(properties.get("color")),
-        points=_points(size.get("val", "")) if size is not None else None,
-        script=script.get("val", "") if script is not None else "",
+        colour=_colour(child(element, "color")),
+        points=_points(attribute(child(element, "sz"), "val")),
+        script=attribute(child(element, "vertAlign"), "val"),
         is_struck=struck is not None and struck.get("val", "1") not in {"0", "false"},
     )
 
@@ -147,8 +146,8 @@ def _runs(element: Element) -> Iterator[Run]:
             case "t":
                 yield Run(unescaped(inner.text or ""), None)
             case "r":
-                font = next((read_font(each) for each in inner if each.tag == "rPr"), None)
-                text = "".join(each.text or "" for each in inner if each.tag == "t")
+                font = next(map(read_font, children_named(inner, "rPr")), None)
+                text = "".join(each.text or "" for each in children_named(inner, "t"))
                 yield Run(unescaped(text), font)
 
 

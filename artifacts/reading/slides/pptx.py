@@ -185,7 +185,7 @@ def _fixed_texts(tree: Element, palette: Palette) -> Iterator[str]:
 def _palette(master: Element | None, theme: Element | None) -> Palette:
     scheme = child(theme, "a:themeElements", "a:clrScheme")
     plain = Palette()
-    colours = {colour.tag.removeprefix("a:"): plain.colour(colour) for colour in scheme} if scheme is not None else {}
+    colours = {colour.tag.removeprefix("a:"): plain.colour(colour) for colour in inside(scheme)}
     mapped = child(master, "p:clrMap")
     names = {alias: attribute(mapped, alias) if mapped is not None else usual for alias, usual in COLOURS.items()}
     return Palette({**colours, **{alias: colours[own] for alias, own in names.items() if own in colours}})

@@ -168,7 +168,9 @@ class StyleSheet:
             merged |= rule.declarations
         for key in keys:
             merged |= self._doubtful.get(key, NO_DECLARATIONS)
-        return _without_hiding(merged) if not self._shown_at_times.isdisjoint(keys) else merged
+        if not self._shown_at_times.isdisjoint(keys):
+            merged = {name: value for name, value in merged.items() if name not in HIDING}
+        return merged
 
 
 def look_of(tag: str, attributes: ByName, parent: Look, sheet: StyleSheet) -> Look:
@@ -261,20 +263,12 @@ def _is_gone(declarations: Declarations) -> bool:
 
 def _is_cut_away(declarations: Declarations) -> bool:
     clip = declarations.get("clip", "")
-    return clip.startswith("rect(") and all(_is_least(number) for number in NUMBERS.findall(clip))
-
-
-def _is_least(number: str) -> bool:
-    return (_number(number) or 0) <= 1
+    return clip.startswith("rect(") and all((_number(each) or 0) <= 1 for each in NUMBERS.findall(clip))
 
 
 def _is_invisible(declarations: Declarations, inherited: bool) -> bool:
     said = declarations.get("visibility", "inherit")
     return inherited if said in {"inherit", "unset"} else said in {"hidden", "collapse"}
-
-
-def _without_hiding(declarations: Declarations) -> Declarations:
-    return {name: value for name, value in declarations.items() if name not in HIDING}
 
 
 def _is_tiny(size: str, inherited: bool) -> bool:

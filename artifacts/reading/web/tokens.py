@@ -49,7 +49,7 @@ class HtmlTokens:
         self._rest = self._read(self._rest + data)
 
     def close(self) -> None:
-        if self._is_said or not (self._skips_to or _begins_markup(self._rest)):
+        if self._is_said or not (self._skips_to or re.match(r"<[a-zA-Z/!?]", self._rest)):
             self._say(self._rest)
         self._rest = ""
 
@@ -228,7 +228,3 @@ def _unescaped(text: str) -> str:
     if "&" not in text:
         return text
     return html.unescape(LONG_NUMBER.sub("\ufffd", text))
-
-
-def _begins_markup(text: str) -> bool:
-    return re.match(r"<[a-zA-Z/!?]", text) is not None

@@ -23,6 +23,7 @@ from artifacts.reading.xml_stream import (
     children_named,
     first,
     found,
+    inside,
     is_on,
     relations,
     value,
@@ -93,10 +94,9 @@ class Story:
             case "w:tbl":
                 yield from self._table(element, around)
             case "w:sdt":
-                if pieces := self._without_content(element):
-                    yield from self._shown(pieces)
-                else:
-                    yield from self._each_block(child(element, "w:sdtContent"), around)
+                pieces = self._without_content(element)
+                content = self._each_block(child(element, "w:sdtContent"), around)
+                yield from self._shown(pieces) if pieces else content
             case "w:altChunk":
                 _, place = self._related.get(attribute(element, "r:id"), ("", ""))
                 yield from self._document.inserted(place)
@@ -108,7 +108,7 @@ class Story:
                 yield from self._each_block(element, around)
 
     def _each_block(self, element: Element | None, around: Letters) -> Iterator[Block]:
-        for inner in element if element is not None else ():
+        for inner in inside(element):
             yield from self._blocks(inner, around)
 
     def _paragraph(self, element: Element, around: Letters) -> Iterator[Block]:
@@ -184,8 +184,8 @@ class Story:
             " ".join("".join(run.text for run in runs).split()), columns(value(child(properties, "w:gridSpan")))
         )
 
-    def _pieces(self, element: Element, base: Letters) -> Iterator[Piece]:
-        for inner in element:
+    def _pieces(self, element: Element | None, base: Letters) -> Iterator[Piece]:
+        for inner in inside(element):
             tag = inner.tag
             if tag in self._inline:
                 yield from self._inline[tag](inner, base)
@@ -245,26 +245,21 @@ class Story:
         if not is_on(properties, "w:showingPlcHdr"):
             return []
         content = child(control, "w:sdtContent")
-        hint = "".join(text.text or "" for text in found(content, "w:t")) if content is not None else ""
+        hint = "".join(text.text or "" for text in found(content, "w:t"))
         return [Run(marks.not_filled_in(" ".join(hint.split()) or "nothing"))]
 
     def _control(self, element: Element, base: Letters) -> Iterator[Piece]:
-        content = child(element, "w:sdtContent")
-        if pieces := self._without_content(element):
-            yield from pieces
-        elif content is not None:
-            yield from self._pieces(content, base)
+        yield from self._without_content(element) or self._pieces(child(element, "w:sdtContent"), base)
 
     def _ruby(self, element: Element, base: Letters) -> Iterator[Piece]:
         """Signs, and how they are read."""
         above, under = child(element, "w:rt"), child(element, "w:rubyBase")
-        yield from self._pieces(under, base) if under is not None else ()
-        reading = "".join(text.text or "" for text in found(above, "w:t")) if above is not None else ""
+        yield from self._pieces(under, base)
+        reading = "".join(text.text or "" for text in found(above, "w:t"))
         yield Run(f" ({reading})" if reading.strip() else "", base.look())
 
     def _alternative(self, element: Element, base: Letters) -> Iterator[Piece]:
-        chosen = alternative(element)
-        yield from self._pieces(chosen, base) if chosen is not None else ()
+        yield from self._pieces(alternative(element), base)
 
     def _formula(self, element: Element, base: Letters) -> Iterator[Piece]:
         yield self._as_run(formula(element), base)
@@ -283,12 +278,12 @@ class Story:
         """With its description, unless something within it is read."""
         properties = first(element, "wp:docPr")
         shape = next((at for at in element.iter() if at.tag.startswith("v:") and at.get("style")), None)
-        is_hidden = properties is not None and attribute(properties, "hidden") in {"1", "true"}
-        if is_hidden or (shape is not None and "visibility:hidden" in (shape.get("style") or "").replace(" ", "")):
+        is_hidden = attribute(properties, "hidden") in {"1", "true"}
+        if is_hidden or "visibility:hidden" in attribute(shape, "style").replace(" ", ""):
             yield LeftOut(Why.HIDDEN, "hidden drawing")
             return
-        own = "" if properties is None else attribute(properties, "descr") or attribute(properties, "title")
-        outer, self._described = self._described, own or (shape.get("alt", "") if shape is not None else "")
+        own = attribute(properties, "descr") or attribute(properties, "title") or attribute(shape, "alt")
+        outer, self._described = self._described, own
         pieces = list(self._pieces(element, base))
         has_text = any(not isinstance(piece, Run) or piece.text.strip() for piece in pieces)
         yield from pieces if has_text or not self._described else [Run(f" (picture: {self._described}) ")]
