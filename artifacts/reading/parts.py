@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from artifacts.reading.blocks import Block, Heading, LeftOut, Lines, Picture, Place, Text, Title
 from artifacts.reading.problems import FileProblem
+from conversations.runtime.text import shortened
 
 PART_BYTES = 6_500
 """Of UTF-8, four to a token, roughly: 1,600 tokens of English; Russian and Chinese come closer to 2,000."""
@@ -154,7 +155,7 @@ class _Maker:
     def _label(self, span: str) -> str:
         base = self._place.label if self._place else ""
         if not base and self._heading:
-            base = f'section "{_short(self._heading)}"'
+            base = f'section "{shortened(" ".join(self._heading.split()), LABEL_CHARACTERS)}"'
         wanted = ", ".join(filter(None, (base, span)))
         while True:
             self._labels[wanted] += 1
@@ -200,8 +201,3 @@ def _between(lines: Lines, held: list[str]) -> str:
 
 def _span(unit: str, first: int, last: int) -> str:
     return f"{unit} {first}–{last}" if first != last else f"{unit.removesuffix('s')} {first}"
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LABEL_CHARACTERS else text[: LABEL_CHARACTERS - 1] + "…"

@@ -88,6 +88,11 @@ def attribute(element: Element | None, wanted: str) -> str:
     return element.get(wanted, "") if element is not None else ""
 
 
+def whole_number(text: str, otherwise: int = 0) -> int:
+    """A whole number from 0; ``otherwise`` where it is none, or too large to mean anything."""
+    return int(text) if text.isdecimal() and len(text) < 10 else otherwise
+
+
 def children_named(element: Element | None, *wanted: str) -> Iterator[Element]:
     """Those right within."""
     return (inner for inner in inside(element) if inner.tag in wanted)

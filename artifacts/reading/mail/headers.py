@@ -80,9 +80,13 @@ def _unpacked(way: str, packed: str) -> bytes:
     content = packed.encode("utf-8", "replace")
     if way in "qQ":
         return binascii.a2b_qp(content, header=True)
-    content = re.sub(rb"[^A-Za-z0-9+/]", b"", content)
-    content = content[:-1] if len(content) % 4 == 1 else content
-    return binascii.a2b_base64(content + b"=" * (-len(content) % 4))
+    return from_base64(re.sub(rb"[^A-Za-z0-9+/]", b"", content))
+
+
+def from_base64(packed: bytes) -> bytes:
+    """Without its end, and perhaps without a letter of it."""
+    packed = packed[:-1] if len(packed) % 4 == 1 else packed
+    return binascii.a2b_base64(packed + b"=" * (-len(packed) % 4))
 
 
 def parameters(header: str) -> tuple[str, Mapping[str, str]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from artifacts.reading.mail.headers import Headers, parameters
+from artifacts.reading.mail.headers import Headers, from_base64, parameters
 
 MOST_ENTITIES = 10_000
 MESSAGES = {"message/rfc822", "message/global"}
@@ -229,12 +229,7 @@ def _from_base64(body: bytes) -> bytes:
 
 def _unpacked(packed: bytes) -> bytes:
     """Programs put packed texts behind each other, each with its own end."""
-    return b"".join(map(_block, re.split(rb"=+", packed)))
-
-
-def _block(packed: bytes) -> bytes:
-    packed = packed[:-1] if len(packed) % 4 == 1 else packed
-    return binascii.a2b_base64(packed + b"=" * (-len(packed) % 4))
+    return b"".join(map(from_base64, re.split(rb"=+", packed)))
 
 
 def from_uu(body: bytes) -> bytes:

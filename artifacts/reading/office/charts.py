@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from artifacts.reading.archives import Archive
 from artifacts.reading.blocks import Block, Text, Why, table, unread
-from artifacts.reading.xml_stream import attribute, children_named, found, whole
+from artifacts.reading.xml_stream import attribute, children_named, found, whole, whole_number
 
 MOST_POINTS = 2_000
 """Of a series; a chart of more is a drawing of data that stand elsewhere."""
@@ -60,9 +60,8 @@ def diagram(root: Element) -> Iterator[Block]:
     below: dict[str, list[tuple[int, str]]] = {}
     for link in found(root, "dgm:cxn"):
         if attribute(link, "type") in {"", "parOf"}:
-            order = attribute(link, "srcOrd")
-            order_number = int(order) if order.isdecimal() and len(order) < 9 else 0
-            below.setdefault(attribute(link, "srcId"), []).append((order_number, attribute(link, "destId")))
+            place = whole_number(attribute(link, "srcOrd")), attribute(link, "destId")
+            below.setdefault(attribute(link, "srcId"), []).append(place)
     linked = {target for targets in below.values() for _, target in targets}
     waiting = [(0, point) for point in reversed(texts) if point not in linked]
     waiting = [*((0, point) for point in reversed(texts)), *waiting]  # what only a circle leads to comes last

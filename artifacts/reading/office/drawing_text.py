@@ -9,7 +9,7 @@ from artifacts.reading.office.letters import UNKNOWN
 from artifacts.reading.office.numerals import numeral
 from artifacts.reading.office.runs import SMALLEST_POINTS, Look, Piece, Run, is_invisible, marked, seen
 from artifacts.reading.office.symbols import OF_SYMBOLS, readable
-from artifacts.reading.xml_stream import alternative, attribute, child, children_named, inside, value
+from artifacts.reading.xml_stream import alternative, attribute, child, children_named, inside, value, whole_number
 
 NUMBERS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 FRAMES = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
@@ -83,7 +83,7 @@ class _Numbers:
             return ""
         kind, start = attribute(bullet, "type"), attribute(bullet, "startAt")
         before, number = self._counted.get(depth, ("", 0))
-        first = int(start) if start.isdecimal() and len(start) < 6 else 1
+        first = whole_number(start, 1)
         number = number + 1 if before == kind else first
         self._counted[depth] = kind, number
         digits = next((style for prefix, style in NUMBERS.items() if kind.startswith(prefix)), "1")

@@ -11,7 +11,7 @@ from artifacts.reading.formulas import formula
 from artifacts.reading.office.charts import CATEGORY
 from artifacts.reading.office.grids import MOST_COLUMNS, Cell, Row, columns, grid
 from artifacts.reading.office.runs import Piece, Run
-from artifacts.reading.xml_stream import attribute, child, children_named, first, found, whole
+from artifacts.reading.xml_stream import attribute, child, children_named, first, found, whole, whole_number
 
 MOST_ROWS = 2_000
 """Of a chart; what has more is a drawing of data that stand elsewhere."""
@@ -87,7 +87,7 @@ def field_mark(element: Element) -> str:
     if kind.endswith("FORMCHECKBOX"):
         return marks.checked("true" in values.get("Checkbox_Checked", []))
     entries, chosen = values.get("Dropdown_ListEntry", []), values.get("Dropdown_Selected", ["0"])[0]
-    return entries[int(chosen)] if chosen.isdecimal() and len(chosen) < 6 and int(chosen) < len(entries) else ""
+    return "".join(entries[whole_number(chosen, len(entries)) :][:1])
 
 
 def _control(element: Element) -> Iterator[Piece]:

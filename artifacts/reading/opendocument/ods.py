@@ -15,7 +15,7 @@ from artifacts.reading.opendocument.story import Document, Story
 from artifacts.reading.opendocument.styles import Styles
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.sheets.sheet_table import SheetRow, damaged_sheet, hidden_rows, or_empty, sheet_table
-from artifacts.reading.xml_stream import attribute, child, children, first, found, name, shortened, whole
+from artifacts.reading.xml_stream import attribute, child, children, first, found, name, shortened, whole, whole_number
 
 MOST_COLUMNS = 16_384
 MOST_ROWS_REPEATED = 1_000
@@ -268,5 +268,4 @@ def _comment(element: Element) -> str:
 
 
 def _times(element: Element, key: str) -> int:
-    times = attribute(element, key)
-    return max(1, int(times)) if times.isdecimal() and len(times) < 10 else 1
+    return max(1, whole_number(attribute(element, key)))

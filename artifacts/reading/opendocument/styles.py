@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from artifacts.reading.office.letters import NOTHING, UNKNOWN, Letters, chain
 from artifacts.reading.office.numerals import numeral
 from artifacts.reading.office.symbols import OF_SYMBOLS, readable
-from artifacts.reading.xml_stream import attribute, child, children_named
+from artifacts.reading.xml_stream import attribute, child, children_named, whole_number
 
 BULLET = "-"
 TICKS = set("☐☑☒✓✔✗✘")
@@ -168,7 +168,7 @@ def _style(element: Element) -> Style:
 
 def _levels(element: Element) -> Iterator[tuple[int, ListLevel]]:
     for at in element:
-        depth = _whole(attribute(at, "text:level"), 0)
+        depth = whole_number(attribute(at, "text:level"), 0)
         if at.tag == "text:list-level-style-bullet":
             properties = child(at, "style:text-properties")
             sign = readable(attribute(at, "text:bullet-char"), letters(properties).font or "").strip()
@@ -178,19 +178,17 @@ def _levels(element: Element) -> Iterator[tuple[int, ListLevel]]:
             format = attribute(at, "style:num-format")
             yield (
                 depth,
-                ListLevel(format, pattern or _pattern(at, depth), _whole(attribute(at, "text:start-value"), 1), ""),
+                ListLevel(
+                    format, pattern or _pattern(at, depth), whole_number(attribute(at, "text:start-value"), 1), ""
+                ),
             )
 
 
 def _pattern(element: Element, depth: int) -> str:
     """Put together of what stands around the numbers and how many of them are shown."""
-    shown = min(_whole(attribute(element, "text:display-levels"), 1), depth)
+    shown = min(whole_number(attribute(element, "text:display-levels"), 1), depth)
     numbers = ".".join(f"%{at}%" for at in range(depth - shown + 1, depth + 1))
     return f"{attribute(element, 'style:num-prefix')}{numbers}{attribute(element, 'style:num-suffix')}"
-
-
-def _whole(text: str, otherwise: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 9 else otherwise
 
 
 class Counter:
@@ -213,7 +211,7 @@ class Counter:
             return level.bullet
         following = self._counted[depth] + 1 if depth in self._counted else level.start
         self.restart(depth + 1)
-        self._counted[depth] = _whole(start, following)
+        self._counted[depth] = whole_number(start, following)
         if not level.format:
             return ""
         return PLACE.sub(lambda place: self._number(levels, int(place[1])), level.pattern).strip()

@@ -5,6 +5,7 @@ Separators are those of English, whatever the country; names of months and days 
 dates of the system's own format are ISO 8601, as nobody could tell 3/4 from 4/3.
 """
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,44 +24,17 @@ MOST_DAYS = 20_000
 """Texts of days and times that are held for a format."""
 
 BUILTIN = {
-    1: "0",
-    2: "0.00",
-    3: "#,##0",
-    4: "#,##0.00",
-    5: '"$"#,##0_);("$"#,##0)',
-    6: '"$"#,##0_);[Red]("$"#,##0)',
-    7: '"$"#,##0.00_);("$"#,##0.00)',
-    8: '"$"#,##0.00_);[Red]("$"#,##0.00)',
-    9: "0%",
-    10: "0.00%",
-    11: "0.00E+00",
-    12: "# ?/?",
-    13: "# ??/??",
-    14: "yyyy-mm-dd",
-    15: "d-mmm-yy",
-    16: "d-mmm",
-    17: "mmm-yy",
-    18: "h:mm AM/PM",
-    19: "h:mm:ss AM/PM",
-    20: "h:mm",
-    21: "h:mm:ss",
-    22: "yyyy-mm-dd h:mm",
+    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: '"$"#,##0_);("$"#,##0)', 6: '"$"#,##0_);[Red]("$"#,##0)',
+    7: '"$"#,##0.00_);("$"#,##0.00)', 8: '"$"#,##0.00_);[Red]("$"#,##0.00)', 9: "0%", 10: "0.00%", 11: "0.00E+00",
+    12: "# ?/?", 13: "# ??/??", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM",
+    19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 37: "#,##0_);(#,##0)",
+    38: "#,##0_);[Red](#,##0)", 39: "#,##0.00_);(#,##0.00)", 40: "#,##0.00_);[Red](#,##0.00)",
+    41: '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)', 42: '_("$"* #,##0_);_("$"* (#,##0);_("$"* "-"_);_(@_)',
+    43: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)', 44: '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)',
+    45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
     **dict.fromkeys((27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58), "yyyy-mm-dd"),
     **dict.fromkeys((32, 33, 34, 35, 55, 56), "h:mm:ss"),
-    37: "#,##0_);(#,##0)",
-    38: "#,##0_);[Red](#,##0)",
-    39: "#,##0.00_);(#,##0.00)",
-    40: "#,##0.00_);[Red](#,##0.00)",
-    41: '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)',
-    42: '_("$"* #,##0_);_("$"* (#,##0);_("$"* "-"_);_(@_)',
-    43: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)',
-    44: '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)',
-    45: "mm:ss",
-    46: "[h]:mm:ss",
-    47: "mm:ss.0",
-    48: "##0.0E+0",
-    49: "@",
-}
+}  # fmt: skip
 """Codes that a file names by number only; 0 is General."""
 
 TOKEN = re.compile(
@@ -76,13 +50,8 @@ LANGUAGE_BITS = 0x3FF
 """Of the number of a country, as Windows has it: the language without the place."""
 ELAPSED = re.compile(r"(h+|m+|s+)$", re.IGNORECASE)
 COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda value, bound: value < bound,
-    "<=": lambda value, bound: value <= bound,
-    ">": lambda value, bound: value > bound,
-    ">=": lambda value, bound: value >= bound,
-    "=": lambda value, bound: value == bound,
-    "<>": lambda value, bound: value != bound,
-}
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "<>": operator.ne,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from artifacts.reading import marks
 from artifacts.reading.office.symbols import letter
-from artifacts.reading.xml_stream import ON, attribute, child, children_named, value
+from artifacts.reading.xml_stream import ON, attribute, child, children_named, value, whole_number
 
 DEEPEST = 50
 """Fields within fields."""
@@ -75,7 +75,7 @@ def _filled_in(form: Element | None) -> str:
     if choices is not None:
         entries = [value(entry) for entry in children_named(choices, "w:listEntry")]
         chosen = value(child(choices, "w:result")) or value(child(choices, "w:default")) or "0"
-        return entries[int(chosen)] if chosen.isdecimal() and len(chosen) < 6 and int(chosen) < len(entries) else ""
+        return "".join(entries[whole_number(chosen, len(entries)) :][:1])
     return ""
 
 
