@@ -3,12 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from conversations.context.choose.beside import SearchedSource
+from conversations.context.choose.choice import Choice
 from conversations.context.files.account import PackedFiles
-from conversations.context.gather.files import (
-    ThreadFiles,
-)
-from conversations.context.gather.history import Candidates
+from conversations.context.gather.material import Material
 from conversations.context.query import rewriting
 from conversations.context.query.rewriting import Rewriting
 from conversations.context.reasons import Reason
@@ -18,15 +15,14 @@ from conversations.context.rules.fitting import (
     Parts,
     Section,
 )
-from conversations.context.rules.prompt_cache import CachePlan, CacheState, Lifetime, Previous
+from conversations.context.rules.prompt_cache import CachePlan
 from conversations.context.source_problems import Problem
 from conversations.context.sources import SourceItem
 from conversations.context.tokens.budget import Budget, BudgetOrigin
 from conversations.context.tokens.factor import PLAIN, Factor
-from conversations.context.tokens.thinking import OutputAllowance
 from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot
-from conversations.providers.base import Payload, Provider
+from conversations.providers.base import Payload
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from conversations.runtime.values import dataclass
 
@@ -35,8 +31,9 @@ from conversations.runtime.values import dataclass
 class Context:
     """Everything that one model request is given, and the account of what it is not.
 
-    Its parts are counted in estimated tokens, the account and ``budget`` in those of the model, by ``factor``. ``counts`` are
-    the turns that the provider has counted, by position: those that were sent, and those that had no room.
+    ``material`` and ``choice`` are what it was built of, where it answers a turn. Its parts are counted in estimated tokens,
+    the account and ``budget`` in those of the model, by ``factor``. ``counts`` are the turns that the provider has counted, by
+    position: those that were sent, and those that had no room.
     """
 
     purpose: ContextSnapshot.Purpose = ContextSnapshot.Purpose.REPLY
@@ -62,7 +59,9 @@ class Context:
     quoting: int | None = QUOTING
     payload: Payload
     timings_ms: Mapping[str, float] = field(default_factory=dict)
-    inputs: "BuildInputs | None" = None
+    begins_after: int = 0
+    material: Material | None = None
+    choice: Choice | None = None
 
     @property
     def sections(self) -> list[Section]:
@@ -113,35 +112,3 @@ class Context:
             if not run.included and run.reason is not Reason.RECALLED:
                 counts[run.reason.value] = counts.get(run.reason.value, 0) + run.count
         return counts
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildInputs:
-    """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
-
-    ``budget`` is in tokens of the model, as ``origin`` says, ``fitting`` in estimated ones, with what the history may take
-    beside all else, and ``read_room`` what the reply may read of files.
-    """
-
-    provider: Provider
-    model: str
-    allowance: OutputAllowance
-    cacheable_from: int | None
-    fitting: Budget
-    budget: Budget
-    origin: BudgetOrigin
-    factor: Factor
-    lifetime: Lifetime
-    candidates: Candidates
-    left_out: Reason
-    before: CacheState
-    previous: Previous | None
-    beside: Mapping[str, SearchedSource]
-    files: ThreadFiles
-    read_room: int
-    problems: Sequence[Problem]
-    rewriting: Rewriting
-    fallback_for: str = ""
-    fallback_cause: str = ""
-    begins_after: int = 0
-    quoting: int | None = QUOTING

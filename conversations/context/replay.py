@@ -11,12 +11,13 @@ from typing import Any
 
 from django.db import models
 
-from conversations.context.builder import RecordedInputs, build_context, continue_context
+from conversations.context.builder import build_context, continue_context
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.choose.beside import RecordedBeside, SearchedSource
 from conversations.context.files.account import PackedFiles
 from conversations.context.gather.history import AsOf
+from conversations.context.gather.material import BuildRequest, SearchedSource, ThreadScope
+from conversations.context.gather.recorded import RecordedBeside, RecordedInputs, RecordedReader
 from conversations.context.query import rewriting
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.query.rewriting import Rewriting, RewritingOutcome
@@ -140,52 +141,69 @@ def remake(record: Record, settings: Settings) -> ReplayedContexts:
     """Must run within ``read_only``."""
     own = build(record, record.settings)
     is_exact = digest(own.payload) == bytes(record.snapshot.digest)
-    other = build(record, settings, own.inputs.beside if own.inputs else None)
+    other = build(record, settings, own.material.beside if own.material else None)
     return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
 
 def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSource] | None = None) -> Context:
-    assistant, is_now = copy.copy(settings.assistant), settings.memory is MemoryChoice.NOW
+    assistant = copy.copy(settings.assistant)
     if settings.query is QueryChoice.RULES:
         assistant.rewriting = Assistant.Rewriting.LOCAL
-    remembered = {source.name for source in sources_at(Place.BESIDE) if source.is_memory}
-    context = build_context(
+    reader = RecordedReader(_inputs(record, assistant, settings, searched))
+    context = build_context(_request(record, assistant, settings), reader)
+    at = record.snapshot.created_at
+    for round_ in record.rounds:
+        context = continue_context(context, round_.done, at=at, may_stay=round_.stayed, reader=reader)
+    return context
+
+
+def _request(record: Record, assistant: Assistant, settings: Settings) -> BuildRequest:
+    thread, is_now = record.thread, settings.memory is MemoryChoice.NOW
+    scope = ThreadScope(
+        user_id=thread.user_id,
+        thread_id=thread.id,
+        session=_session_then(record) if is_now else Session(started_at=record.as_of.at),
+        remembers=settings.memory is not MemoryChoice.OFF and (thread.remembers or not is_now),
+        cleared_through=thread.cleared_through,
+    )
+    return BuildRequest(
+        scope=scope,
         assistant=assistant,
         provider=get_provider(assistant.provider),
-        user_id=record.thread.user_id,
-        thread_id=record.thread.id,
         newest=record.newest,
-        session=_session_then(record) if is_now else Session(started_at=record.as_of.at),
         at=record.as_of.at,
-        query=_query(record, settings),
         tools=settings.tools,
         options=record.settings.options,
+        query=_query(record, settings),
         silent=record.silent,
-        remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
-        begins_after=record.thread.cleared_through,
-        recorded=RecordedInputs(
-            as_of=record.as_of,
-            known=None if is_now else record.known,
-            beside=RecordedBeside(
-                fitted={name: each for name, each in record.beside.items() if not (is_now and name in remembered)},
-                searched=searched,
-                may_search=record.may_search,
-            ),
-            allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
-            program=record.program if assistant.provider == record.settings.assistant.provider else None,
-            base=assistant.system_prompt if _is_same_model(record, assistant) else "",
-            factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
-            lifetime=record.lifetime if _is_same_model(record, assistant) else None,
-            window=record.window if _is_same_model(record, assistant) else 0,
-            files=record.files,
-            quoting=record.snapshot.quoting,
-            citing=record.citing,
-            counts=snapshots.counts_of(record.snapshot) if _is_same_model(record, assistant) else None,
-        ),
     )
-    for round_ in record.rounds:
-        context = continue_context(context, round_.done, at=record.snapshot.created_at, may_stay=round_.stayed)
-    return context
+
+
+def _inputs(
+    record: Record, assistant: Assistant, settings: Settings, searched: Mapping[str, SearchedSource] | None
+) -> RecordedInputs:
+    """As far as these settings leave it as it was recorded."""
+    is_now, is_same_model = settings.memory is MemoryChoice.NOW, _is_same_model(record, assistant)
+    remembered = {source.name for source in sources_at(Place.BESIDE) if source.is_memory}
+    return RecordedInputs(
+        as_of=record.as_of,
+        known=None if is_now else record.known,
+        beside=RecordedBeside(
+            fitted={name: each for name, each in record.beside.items() if not (is_now and name in remembered)},
+            searched=searched,
+            may_search=record.may_search,
+        ),
+        allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
+        program=record.program if assistant.provider == record.settings.assistant.provider else None,
+        base=assistant.system_prompt if is_same_model else "",
+        factor=snapshots.factor_of(record.snapshot) if is_same_model else None,
+        lifetime=record.lifetime if is_same_model else None,
+        window=record.window if is_same_model else 0,
+        files=record.files,
+        quoting=record.snapshot.quoting,
+        citing=record.citing,
+        counts=snapshots.counts_of(record.snapshot) if is_same_model else None,
+    )
 
 
 def _writes_as_recorded(assistant: Assistant, record: Record) -> bool:

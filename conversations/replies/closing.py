@@ -19,7 +19,8 @@ from conversations.accounts import allowances
 from conversations.accounts.allowances import NOTHING_SPENT, Spent
 from conversations.context.files import account as file_account
 from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles, find_citations
-from conversations.context.gather.files import NO_PICTURES, read_outlines
+from conversations.context.files.thread_files import NO_PICTURES
+from conversations.context.gather.files import read_outlines
 from conversations.context.record.usage import estimated_usage
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.replies import events as eventlog

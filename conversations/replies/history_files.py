@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from django.contrib.auth.models import User
 
 from conversations.context.files.excerpts import choose
-from conversations.context.gather.files import PictureCounter, named_files, read_outlines
+from conversations.context.files.thread_files import PictureCounter, named_files
+from conversations.context.gather.files import read_outlines
 from conversations.context.tokens.factor import PLAIN
 from conversations.models import Assistant, File, Message, TurnFile
 

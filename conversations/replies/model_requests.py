@@ -17,6 +17,8 @@ from conversations.accounts.limits import TOKENS, USER, by_default
 from conversations.context.builder import build_context, continue_context
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
+from conversations.context.gather.live import LiveReader
+from conversations.context.gather.material import BuildRequest, ThreadScope
 from conversations.context.query.rewriting import NOT_ASKED, Rewriting
 from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.record import snapshot_api, snapshots
@@ -289,28 +291,30 @@ def build(
 ) -> Context:
     cursor, session = to_answer.cursor, to_answer.session
     thread, provider = cursor.thread, provider_of(cursor, options)
-    tools = tools_for(thread.assistant, provider, options.model)
     question = backend_ranking.question_of(thread, session, "")
+    scope = ThreadScope(
+        user_id=thread.user_id,
+        thread_id=None if cursor.is_new else thread.id,
+        session=session,
+        last_reply=cursor.last_reply,
+        remembers=thread.remembers,
+        cleared_through=thread.cleared_through,
+    )
+    request = BuildRequest(
+        scope=scope,
+        assistant=thread.assistant,
+        provider=provider,
+        newest=to_answer.turn,
+        at=clock.now(),
+        tools=tools_for(thread.assistant, provider, options.model),
+        options=options,
+        query=query,
+        silent=to_answer.silent,
+        for_another_model=for_another_model,
+        brings_files=brings_files,
+    )
     with read_only():
-        return build_context(
-            assistant=thread.assistant,
-            provider=provider,
-            user_id=thread.user_id,
-            thread_id=None if cursor.is_new else thread.id,
-            last_reply=cursor.last_reply,
-            newest=to_answer.turn,
-            session=session,
-            at=clock.now(),
-            query=query,
-            prepared=backend_ranking.prepared(question),
-            tools=tools,
-            silent=to_answer.silent,
-            remembers=thread.remembers,
-            options=options,
-            for_another_model=for_another_model,
-            brings_files=brings_files,
-            begins_after=thread.cleared_through,
-        )
+        return build_context(request, LiveReader(backend_ranking.prepared(question)))
 
 
 def with_choice(options: CallerOptions, cursor: ThreadCursor, id: str = "") -> CallerOptions:

@@ -19,7 +19,7 @@ from conversations.accounts import allowances
 from conversations.accounts.limits import by_default
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.gather.files import named_files, names_of_files
+from conversations.context.files.thread_files import named_files, names_of_files
 from conversations.context.record import snapshots
 from conversations.context.sessions import Session
 from conversations.context.tokens.estimate import text_of

@@ -14,7 +14,7 @@ from conversations.accounts import allowances
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.files.account import given_parts, sent_parts
-from conversations.context.gather.files import named_files
+from conversations.context.files.thread_files import named_files
 from conversations.context.query.rewriting import Rewriting, ask_model
 from conversations.context.render.invariants import BrokenInvariant, check
 from conversations.context.render.rendering import GO_ON, MOST_ROUNDS, round_text
@@ -220,8 +220,8 @@ class ReplyRun:
 
     def _tell_of_request(self) -> None:
         live, opened, context = self.live, self.opened, self.context
-        if context.files and context.inputs:
-            live.files = live.files.with_request(context.inputs.files.outlines, given_parts(context.files))
+        if context.files and context.material:
+            live.files = live.files.with_request(context.material.files.outlines, given_parts(context.files))
         log.info(
             "model request recorded",
             extra={
@@ -460,11 +460,12 @@ class ReplyRun:
 
     def _readable_files(self) -> ReadableFiles:
         """What can be read of files after this request."""
-        inputs, parts = self.context.inputs, self.context.parts
-        if inputs is None or not inputs.read_room:
+        material, choice = self.context.material, self.context.choice
+        if material is None or choice is None or not choice.limits.read_room:
             return NO_READABLE_FILES
         given = frozenset(sent_parts(self.context.files))
-        return ReadableFiles(outlines=inputs.files.outlines, given=given, room=inputs.read_room - parts.read_tokens)
+        room = choice.limits.read_room - choice.parts.read_tokens
+        return ReadableFiles(outlines=material.files.outlines, given=given, room=room)
 
     def _outcome(self, finished: Finished) -> Outcome:
         whole = finished.stop_reason in WHOLE

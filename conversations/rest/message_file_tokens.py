@@ -7,15 +7,16 @@ from contextlib import closing, suppress
 from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.process import Limits, Part, read
-from conversations.context.builder import picture_counter, room_for_files
 from conversations.context.built_context import Context
+from conversations.context.choose.thread import room_for_files
 from conversations.context.files.excerpts import FileOutline, PartOutline, choose
-from conversations.context.gather.files import PictureCounter
+from conversations.context.files.thread_files import PictureCounter
 from conversations.context.tokens.budget import in_tokens
 from conversations.context.tokens.estimate import estimate_tokens
 from conversations.context.turns.groups import FILE
 from conversations.files import storage
 from conversations.models import Assistant
+from conversations.providers.image_tokens import image_rule
 from conversations.rest.message_files import NOT_TAKEN, SentFile
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
@@ -32,9 +33,11 @@ def tokens_of_unstored(
     unstored = [file for file in files if not file.id]
     if not unstored:
         return 0
-    assert context.inputs
-    provider, factor = context.inputs.provider, context.factor
-    pictures = picture_counter(provider, provider.describe(context.model), context.model, factor)
+    assert context.material
+    provider, factor, row = context.material.request.provider, context.factor, context.material.facts.row
+    pictures = PictureCounter(
+        are_seen=provider.sends_pictures and row.takes_images, factor=factor, rule=image_rule(context.model)
+    )
     room = room_for_files(in_tokens(assistant, context.origin.window), context.origin) // 2
     outlines: list[FileOutline] = []
     for file in unstored:

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db.models import F, Func, JSONField, OuterRef, Q, QuerySet, Subquery, TextField, Value
 
 from conversations import threads
-from conversations.context.gather.files import named_files
+from conversations.context.files.thread_files import named_files
 from conversations.models import Assistant, File, Message, Reply, Thread
 from conversations.runtime import clock
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Concat
 
 from artifacts.models import Artifact
 from conversations import threads
-from conversations.context.gather.files import names_of_files
+from conversations.context.files.thread_files import names_of_files
 from conversations.context.turns.groups import FILE
 from conversations.errors import ReplyInProgress
 from conversations.files import store

@@ -64,11 +64,10 @@ def request_about(part: PartToNote, provider: Provider, model: str, *, attempt: 
     )
     payload = render_material(
         provider,
-        model=model,
-        max_tokens=allowance.max_tokens,
+        model,
+        allowance,
         instructions=base.text,
         material=about.text,
-        thinking=allowance.thinking,
         program="".join(section.text for section in sections if section is not base),
     )
     items = packed_items(list(_items(part.known, part.topics))) if part.known or part.topics else ""

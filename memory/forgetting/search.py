@@ -11,7 +11,7 @@ from django.db.models import Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.gather.files import named_files, names_of_files
+from conversations.context.files.thread_files import named_files, names_of_files
 from conversations.context.turns.groups import FILE
 from conversations.models import Message, Reply, ReplyEvent, Thread
 from conversations.runtime.db import run

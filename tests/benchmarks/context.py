@@ -16,12 +16,11 @@ from conversations.context.sessions import Session
 from conversations.context.tokens.budget import Budget
 from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, Thread, text_blocks
-from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
 from conversations.runtime.ids import lowest_since
 from tests.benchmarks.corpus import LENGTHS
 from tests.benchmarks.measuring import p50_p95, side_by_side, table
-from tests.conversations.factories import make_snapshot
+from tests.conversations.factories import build_request, make_snapshot
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 from tests.memory.profiles import Profile, read_profile
 
@@ -162,12 +161,4 @@ def build_read_only(thread: Thread, text: str = "The weather is fine.", *, token
         token_count=tokens,
     )
     with read_only():
-        return build_context(
-            assistant=thread.assistant,
-            provider=OfflineProvider(),
-            user_id=thread.user_id,
-            thread_id=thread.id,
-            newest=newest,
-            session=SESSION,
-            at=NOW,
-        )
+        return build_context(build_request(thread, newest, session=SESSION, at=NOW))

@@ -14,7 +14,8 @@ from django.contrib.auth.models import User
 
 from conversations.context.files.excerpts import FileOutline, PartKey, choose
 from conversations.context.files.ranking import sought_words
-from conversations.context.gather.files import PictureCounter, read_files
+from conversations.context.files.thread_files import PictureCounter
+from conversations.context.gather.files import read_files
 from conversations.context.tokens.factor import PLAIN
 from conversations.files.progress import read_file
 from conversations.models import File, FilePart

@@ -89,8 +89,10 @@ def _requests(like: ContextSnapshot) -> Iterator[ContextSnapshot]:
             _turn(newest),
             left_out,
             {},
-            excluded=[(turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled],
-            recalled=[turn for turn in recalled if number % 9 == 0],
+            excluded=[
+                *((turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled),
+                *((turn, Reason.RECALLED) for turn in recalled if number % 9 == 0),
+            ],
         )
         at = like.created_at - timedelta(minutes=REQUESTS - number)
         own = {"id": uuid7(), "reply_id": None, "created_at": at, "runs": snapshot_codec.pack_runs(runs)}

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 from itertools import accumulate, count
 from typing import Any
@@ -13,6 +14,7 @@ from django.utils import timezone
 from conversations.context.builder import build_context
 from conversations.context.built_context import Context
 from conversations.context.files.ranking import part_terms
+from conversations.context.gather.material import BuildRequest, ThreadScope
 from conversations.context.record import snapshots
 from conversations.context.sessions import Session
 from conversations.context.tokens.estimate import estimate_tokens, turn_tokens
@@ -108,17 +110,35 @@ def make_context(reply: Reply, provider: Provider | None = None, **options: Any)
     question = reply.user_message
     assert question
     with read_only():
-        return build_context(
-            assistant=reply.thread.assistant,
-            provider=provider or OfflineProvider(),
-            user_id=reply.thread.user_id,
-            thread_id=reply.thread_id,
-            newest=Turn.of(question),
-            session=Session(started_at=question.created_at),
-            at=question.created_at,
-            begins_after=reply.thread.cleared_through,
-            **options,
-        )
+        return build_context(build_request(reply.thread, Turn.of(question), provider=provider, **options))
+
+
+def build_request(
+    thread: Thread,
+    newest: Turn,
+    *,
+    provider: Provider | None = None,
+    session: Session | None = None,
+    at: datetime | None = None,
+    **values: Any,
+) -> BuildRequest:
+    """For a context of this thread at a time, that of the turn if none is named."""
+    at = at or newest.created_at
+    assert at
+    scope = ThreadScope(
+        user_id=thread.user_id,
+        thread_id=thread.id,
+        session=session or Session(started_at=at),
+        cleared_through=thread.cleared_through,
+    )
+    return BuildRequest(
+        scope=scope,
+        assistant=thread.assistant,
+        provider=provider or OfflineProvider(),
+        newest=newest,
+        at=at,
+        **values,
+    )
 
 
 def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:

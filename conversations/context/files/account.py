@@ -19,7 +19,7 @@ from conversations.context.files.excerpts import (
     read_ranges,
     write_ranges,
 )
-from conversations.context.gather.files import ThreadFiles
+from conversations.context.files.thread_files import ThreadFiles
 from conversations.context.reasons import Reason
 from conversations.context.record.snapshot_shapes import FileCitedAnswer, FileInRequestAnswer, UnreadAnswer
 from conversations.context.tokens.factor import Factor

@@ -4,7 +4,6 @@ import base64
 import json
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from django.core.files.storage import storages
@@ -17,20 +16,17 @@ from conversations.context.files.excerpts import (
     PartContent,
     PartKey,
     PartOutline,
-    blocks,
-    choose,
-    kept,
 )
 from conversations.context.files.ranking import MOST_WORDS, PartWords, SoughtWords, scores
-from conversations.context.files.results import NO_RESULTS, Results, named_parts, read_excerpts, written_results
+from conversations.context.files.thread_files import (
+    UNSEEN,
+    Contents,
+    PictureCounter,
+    ThreadFiles,
+)
 from conversations.context.files.unread import listed, unread
 from conversations.context.gather.fallible_reads import Row, fetch_required
-from conversations.context.render.rendering import QUOTING, mention
-from conversations.context.tokens.factor import PLAIN, Factor
-from conversations.context.turns.groups import FILE
-from conversations.context.turns.turn import Turn
 from conversations.models import File, text_blocks
-from conversations.providers import image_tokens
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
@@ -40,69 +36,19 @@ FILES, OUTLINES = (SQL[name].replace("{parts}", SQL["parts"]) for name in ("file
 PICTURE_TYPES = {b"\x89P": "image/png", b"\xff\xd8": "image/jpeg"}
 """Of the pictures that are kept, by how they begin."""
 STILL_READ = "It is still being read."
-UNSEEN = "(A picture of {width}×{height} pixels, which this model can’t see.)"
-
-type Contents = Mapping[str, Mapping[int, PartContent]]
-"""What parts say, by file and number."""
-type Places = Mapping[int, Sequence[FileExcerpt]]
-"""What stands in turns, by their position."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PictureCounter:
-    """What pictures take for a model, in estimated tokens by its factor: as many of its own as they have, or a few words."""
+class FilesQuery:
+    """Which files are asked for: those of a thread up to a position and the ``new`` ones, by their ids. How much they bear on
+    the ``text`` is told of each part."""
 
-    are_seen: bool
-    factor: Factor
-    rule: image_tokens.ImageRule = image_tokens.PLAIN
-
-    def tokens(self, width: int, height: int) -> int:
-        """0 where there is no picture."""
-        if not width:
-            return 0
-        return (
-            self.factor.to_estimate(image_tokens.image_tokens(width, height, self.rule))
-            if self.are_seen
-            else len(UNSEEN) // 2
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThreadFiles:
-    """The files that a request has to do with. ``standing`` is what was chosen for turns when they were first sent."""
-
+    user_id: int
+    thread_id: uuid.UUID | None
+    position: int
+    new: Collection[str]
+    text: str
     pictures: PictureCounter
-    readable: bool = False
-    documents: bool = False
-    fenced: bool = True
-    accounted: bool = True
-    outlines: Mapping[str, FileOutline] = field(default_factory=dict)
-    standing: Places = field(default_factory=dict)
-    scores: Mapping[PartKey, float] = field(default_factory=dict)
-
-    @property
-    def form(self) -> FileForm:
-        return FileForm(
-            pictures=self.pictures.are_seen,
-            readable=self.readable,
-            documents=self.documents,
-            fenced=self.fenced,
-            accounted=self.accounted,
-        )
-
-
-NO_PICTURES = PictureCounter(are_seen=False, factor=PLAIN)
-NO_FILES = ThreadFiles(pictures=NO_PICTURES)
-
-
-def named_files(content: Sequence[Block]) -> list[str]:
-    """The ids of the files that a turn brings."""
-    return [str(block["file"]) for block in content if block["type"] == FILE]
-
-
-def names_of_files(content: Sequence[Block]) -> str:
-    """The names of the files that a turn brings; empty where it brings none."""
-    return ", ".join(str(block["name"]) for block in content if block["type"] == FILE)
 
 
 def read_files(
@@ -128,7 +74,7 @@ def read_files(
     for at, _, id, numbers, outlined in sorted(places):
         excerpt = FileExcerpt(file=outlines[id], numbers=tuple(numbers), outlined=outlined)
         standing.setdefault(at, []).append(excerpt)
-    return ThreadFiles(pictures=pictures, outlines=outlines, standing=standing, scores=scores(bits))
+    return ThreadFiles(outlines=outlines, standing=standing, scores=scores(bits))
 
 
 def read_outlines(user_id: int, ids: Collection[str], pictures: PictureCounter) -> dict[str, FileOutline]:
@@ -189,80 +135,13 @@ def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
     )
 
 
-def in_turns(
-    history: Sequence[Turn], newest: Turn, files: ThreadFiles, *, room: int, may_choose: bool
-) -> tuple[list[Turn], Turn]:
-    """The turns with what stands of files in them, and with what is sent of it. The newest and all others have so much
-    ``room`` each. Unless it ``may_choose``, the newest is no turn of the thread and has none."""
-    read = {turn.position: read_excerpts(turn.content, files.outlines) for turn in history if turn.role == "assistant"}
-    turns = with_standing(history, {**read, **files.standing}, room)
-    newest = replace(newest, files=chosen_for(newest, files, turns, room) if may_choose else ())
-    *turns, newest = with_blocks([*turns, newest], files.form)
-    return turns, newest
-
-
-def chosen_for(newest: Turn, files: ThreadFiles, history: Sequence[Turn], room: int) -> Sequence[FileExcerpt]:
-    """What of files stands in the newest turn: what was chosen when it was first sent if there is room for it now, else what
-    is chosen now."""
-    standing = files.standing.get(newest.position)
-    if standing is not None and sum(excerpt.tokens for excerpt in standing) <= room:
-        return standing
-    new = [files.outlines[id] for id in dict.fromkeys(named_files(newest.content)) if id in files.outlines]
-    before = [excerpt for turn in history for excerpt in turn.files]
-    return choose(new, before, files.scores, room)
-
-
-def with_standing(turns: Sequence[Turn], files: Places, room: int) -> list[Turn]:
-    """The turns with what stands of files in them, as far as there is room; of the rest it is said that it is not given."""
-    standing = [files.get(turn.position, ()) for turn in turns]
-    return [
-        replace(turn, files=excerpts if keep else [replace(each, numbers=(), outlined=False) for each in excerpts])
-        if excerpts
-        else turn
-        for turn, excerpts, keep in zip(turns, standing, kept(standing, room), strict=True)
-    ]
-
-
-def with_blocks(turns: Sequence[Turn], form: FileForm) -> list[Turn]:
-    """The turns with what is sent of their files: before a person's words, and in the results of tool calls."""
-    contents = _contents_of((excerpt for turn in turns for excerpt in turn.files), form)
-    return [_with_blocks(turn, contents, form) for turn in turns]
-
-
-def _with_blocks(turn: Turn, contents: Contents, form: FileForm) -> Turn:
-    if turn.role == "assistant":
-        return replace(turn, results=written_results(turn.content, turn.files, contents, form)) if turn.files else turn
-    if turn.files or named_files(turn.content):
-        return replace(turn, file_blocks=_file_blocks(turn, contents, form))
-    return turn
-
-
-def read_in_rounds(
-    rounds: Sequence[Sequence[Block]], files: Mapping[str, FileOutline], form: FileForm
-) -> tuple[list[FileExcerpt], Results]:
-    """What a reply has read of files in its rounds so far, and what is sent of it."""
-    said = [block for blocks in rounds for block in blocks]
-    if not any(named_parts(said)):
-        return [], NO_RESULTS
-    given = read_excerpts(said, files)
-    return given, written_results(said, given, _contents_of(given, form), form)
-
-
-def _contents_of(excerpts: Iterable[FileExcerpt], form: FileForm) -> Contents:
+def read_parts(excerpts: Iterable[FileExcerpt], form: FileForm) -> Contents:
+    """What the parts of these excerpts say."""
     wanted = {(excerpt.file.user, excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
     if not wanted:
         return {}
     users = {user for user, _, _ in wanted}
     return read_contents(users, {(id, number) for _, id, number in wanted}, sees_pictures=form.pictures)
-
-
-def _file_blocks(turn: Turn, contents: Contents, form: FileForm) -> list[Block]:
-    there = {excerpt.file.id for excerpt in turn.files}
-    missing = [block for block in turn.content if block["type"] == FILE and str(block["file"]) not in there]
-    return [
-        *(mention(block, QUOTING if form.fenced else None) for block in missing),
-        *(block for excerpt in turn.files for block in blocks(excerpt, contents.get(excerpt.file.id, {}), form)),
-    ]
 
 
 def read_contents(users: Collection[int], wanted: Collection[PartKey], *, sees_pictures: bool) -> Contents:

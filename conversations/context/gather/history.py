@@ -3,7 +3,6 @@
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from typing import Any
@@ -12,14 +11,11 @@ from django.db import DatabaseError
 
 from conversations.context.gather.fallible_reads import Row, fetch_required
 from conversations.context.gather.known import KnownQuery, parse_known, read_known, read_one_by_one
-from conversations.context.reasons import Reason
 from conversations.context.record.snapshot_codec import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.rules.prompt_cache import Previous
 from conversations.context.rules.standing import Known
-from conversations.context.rules.windowing import WindowMarks, needs_older, whole, window_marks
 from conversations.context.tokens.budget import Budget
 from conversations.context.tokens.factor import PLAIN, Factor
-from conversations.context.turns.exclusion import exclusions
 from conversations.context.turns.filtering import FilterArtifact
 from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
@@ -27,9 +23,6 @@ from conversations.runtime.db import run_often, start_over
 from conversations.runtime.ids import LONGEST_REPLY, lowest_since
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
-
-READ_ON = 4
-"""By how much the reach grows where filtering left too few turns."""
 
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
@@ -99,16 +92,6 @@ class History:
     """Of the sources that were read along; ``None`` where there was no row that they could stand beside."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidates:
-    """The turns that the window is cut from, oldest first, with its marks, and those that were taken out before."""
-
-    turns: Sequence[Turn] = ()
-    excluded: Sequence[tuple[Turn, Reason]] = ()
-    loaded: int = 0
-    marks: WindowMarks | None = None
-
-
 def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
     """The thread, and what the sources hold, in one statement. If that fails they are read apart: a source may be missing
     then, with a problem (C9), the thread may not."""
@@ -120,23 +103,6 @@ def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
         start_over()
         return read_history(query), read_one_by_one(sources, because=error)
     return history, read_known(sources) if history.columns is None else parse_known(sources, history.columns)
-
-
-def candidates_of(history: History, query: HistoryQuery, *, budget: Budget, begin_at: int | None) -> Candidates:
-    """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6). ``budget`` is
-    what is left of the query's beside all else."""
-    reach = 1
-    while True:
-        turns = history.turns
-        gone = exclusions(turns, history.made, keeps_offline=query.keeps_offline)
-        usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
-        marks = window_marks(usable, budget)
-        if not turns or turns[0].depth == 1 or not needs_older(usable, budget, begin_at=begin_at, marks=marks):
-            excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
-            excluded += [(turn, Reason.ORPHAN_TOOL) for turn in orphans]
-            return Candidates(turns=usable, excluded=excluded, loaded=len(turns), marks=marks)
-        reach *= READ_ON
-        history = read_history(replace(query, budget=budget), reach=reach)
 
 
 def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | None = None) -> History:

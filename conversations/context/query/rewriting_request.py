@@ -21,7 +21,6 @@ from conversations.providers.base import Provider
 
 def rewriting_context(context: Context, *, assistant: Assistant, provider: Provider) -> Context:
     """The request that asks a small model for the contextualised query of this context's message (Q1)."""
-    assert context.inputs
     watch = Stopwatch()
     turns = rewriting.newest_turns(context.history)
     snippet = "\n\n".join(tier.text for tier in context.parts.tiers if tier.source.informs_query)
@@ -45,17 +44,16 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         max_tokens=allowance.max_tokens,
         thinking=allowance.thinking,
         parts=parts,
-        runs=account(turns, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.inputs.begins_after),
+        runs=account(turns, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.begins_after),
         turns_loaded=context.turns_loaded,
         budget=context.budget,
         origin=context.origin,
         payload=render_material(
             provider,
-            model=model,
-            max_tokens=allowance.max_tokens,
+            model,
+            allowance,
             instructions=parts.base.text,
             material=material.text,
-            thinking=allowance.thinking,
             program=parts.program.text if parts.program else "",
         ),
         timings_ms=watch.laps(),

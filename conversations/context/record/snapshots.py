@@ -13,14 +13,16 @@ from django.db.models import Q
 
 from conversations.context.built_context import Context
 from conversations.context.files.account import PackedFiles, files_named, form_of, standing_in
-from conversations.context.files.excerpts import FileOutline
+from conversations.context.files.excerpts import FileForm, FileOutline
+from conversations.context.files.in_turns import read_in_rounds, results_of_rounds, with_blocks
 from conversations.context.files.results import NO_RESULTS, Results
-from conversations.context.gather.files import PictureCounter, read_in_rounds, read_outlines, with_blocks
+from conversations.context.files.thread_files import PictureCounter
+from conversations.context.gather.files import read_outlines, read_parts
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshot_codec
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.turn_account import TurnRun
-from conversations.context.render.rendering import digest, render, render_material, sha256
+from conversations.context.render.rendering import RequestTexts, digest, render, render_material, sha256
 from conversations.context.rules.fitting import BESIDE_SYSTEM, CITING, PROGRAM, ROUND, SAID, TOOLS, Section
 from conversations.context.rules.prompt_cache import CachePlan
 from conversations.context.sources import Fitted, SourceItem
@@ -28,6 +30,7 @@ from conversations.context.tokens import budget, thinking
 from conversations.context.tokens.budget import BudgetOrigin
 from conversations.context.tokens.estimate import turn_tokens
 from conversations.context.tokens.factor import PLAIN, Factor
+from conversations.context.tokens.thinking import OutputAllowance
 from conversations.context.turns.groups import Block
 from conversations.context.turns.turn import Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
@@ -184,31 +187,27 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         provider = get_provider(snapshot.provider)
     except ProviderError as error:  # it was removed since
         raise NotRebuildable("The provider of this request has been removed since.") from error
+    allowance = OutputAllowance(max_tokens=snapshot.max_tokens, thinking=thinking_of(snapshot))
     if snapshot.quotes_turns:
         return render_material(
             provider,
-            model=snapshot.model,
-            max_tokens=snapshot.max_tokens,
+            snapshot.model,
+            allowance,
             instructions=system[0],
             material=beside[0][1],
-            thinking=thinking_of(snapshot),
             program=program,
         )
-    return render(
-        provider,
-        model=snapshot.model,
-        max_tokens=snapshot.max_tokens,
+    texts = RequestTexts(
         system=system,
         turns=material.turns,
         additions=[text for name, text in beside if name not in SAID],
+        program=program,
         tools=dict(before).get(TOOLS, ""),
         rounds=[(name, text) for name, text in beside if name in SAID],
         results=material.results,
-        cache=cache_of(snapshot),
-        thinking=thinking_of(snapshot),
-        program=program,
         quoting=snapshot.quoting,
     )
+    return render(provider, snapshot.model, allowance, texts, cache_of(snapshot))
 
 
 def proven(snapshot: ContextSnapshot) -> Payload | None:
@@ -302,7 +301,7 @@ def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Mat
     if snapshot.files is None:
         return Material(texts=texts, turns=sent, forgotten=forgotten)
     files = read_outlines(snapshot.user_id, files_named(snapshot.files), _counter_of(snapshot, snapshot.files))
-    _, results = read_in_rounds(_rounds_of(snapshot, texts), files, form_of(snapshot.files))
+    results = _results(_rounds_of(snapshot, texts), files, form_of(snapshot.files))
     sent = _with_files(sent, snapshot.files, files)
     return Material(texts=texts, turns=sent, results=results, files=files, forgotten=forgotten)
 
@@ -369,7 +368,13 @@ def _with_files(turns: Sequence[Turn], packed: PackedFiles, files: Mapping[str, 
     """With what stood of files in them, as far as these are still there."""
     standing = standing_in(packed, files)
     turns = [replace(turn, files=standing.get(turn.position, ())) for turn in turns]
-    return with_blocks(turns, form_of(packed))
+    form = form_of(packed)
+    return with_blocks(turns, read_parts((excerpt for turn in turns for excerpt in turn.files), form), form)
+
+
+def _results(rounds: Sequence[Sequence[Block]], files: Mapping[str, FileOutline], form: FileForm) -> Results:
+    read = read_in_rounds(rounds, files)
+    return results_of_rounds(rounds, read, read_parts(read, form), form)
 
 
 def _counter_of(snapshot: ContextSnapshot, packed: PackedFiles) -> PictureCounter:

@@ -38,26 +38,23 @@ def account(
     digests: dict[int, str],
     *,
     excluded: Collection[tuple[Turn, Reason]] = (),
-    recalled: Collection[Turn] = (),
     begins_after: int = 0,
     factor: Factor = PLAIN,
 ) -> list[TurnRun]:
     """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
-    What was ``recalled`` stands beside the message and not in its place, so its run is of no turn that is sent.
 
-    What is ``excluded`` was taken out before the window was cut.
-    What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
-    path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in. Of a
-    thread that was cleared nothing is told up to the position ``begins_after``: there are no such turns. ``factor``: the tokens
-    of a run are the model's.
+    What is ``excluded`` was taken out before the window was cut, or stands beside the message and not in its place, as what was
+    recalled: its run is of no turn that is sent. What lies before the oldest candidate is one run, however long the thread is.
+    A position missing between turns of the path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256
+    of a shortened turn's stand-in. Of a thread that was cleared nothing is told up to the position ``begins_after``: there are
+    no such turns. ``factor``: the tokens of a run are the model's.
     """
     named = [
         *excluded,
-        *((turn, Reason.RECALLED) for turn in recalled),
         *[(turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history],
         *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),
     ]
-    if excluded or recalled:
+    if excluded:
         named.sort(key=lambda turn_and_reason: turn_and_reason[0].position)
     return list(_runs(named, left_out, digests, begins_after, factor))
 

@@ -10,6 +10,7 @@ from typing import Any
 from conversations.context.files.results import NO_RESULTS, Results, named_parts
 from conversations.context.rules.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
 from conversations.context.rules.windowing import without_orphans
+from conversations.context.tokens.thinking import OutputAllowance
 from conversations.context.turns.groups import FILE, Block, SentMessage, only_texts, parts_of
 from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
@@ -18,7 +19,7 @@ from conversations.providers.markers import EARLIER, Kind
 from conversations.providers.messages_api import RequestParts
 from conversations.providers.quoting import mention as mentioned
 from conversations.providers.quoting import quote
-from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+from conversations.runtime.values import dataclass
 
 GO_ON = "go_on"
 """The name of words of Openbook's that ask the model to go on with what it has said so far."""
@@ -29,63 +30,59 @@ MOST_ROUNDS = 8
 """Model requests of one reply. In the last one the model is asked to answer in words."""
 
 
-def render(
-    provider: Provider,
-    *,
-    model: str,
-    max_tokens: int,
-    system: Sequence[str],
-    turns: Sequence[Turn],
-    additions: Sequence[str],
-    tools: str = "",
-    rounds: Sequence[tuple[str, str]] = (),
-    results: Results = NO_RESULTS,
-    cache: CachePlan,
-    thinking: ThinkingPlan = NO_THINKING,
-    program: str = "",
-    quoting: int | None = QUOTING,
-) -> Payload:
-    """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
-    the reply has said and done in its earlier rounds, each with its name. ``tools`` and the rounds are JSON: definitions, and
-    blocks; ``results`` are what is sent in the place of results that name parts of files. ``program`` is JSON: what the
-    provider's ``program()`` said.
+@dataclass(frozen=True, kw_only=True)
+class RequestTexts:
+    """What a request says: the ``system`` texts, the turns, oldest first, what Openbook adds beside the last of them (C1, Q2),
+    and what the reply has said and done in its earlier ``rounds``, each with its name.
+
+    ``program``, ``tools`` and the rounds are JSON: what the provider's ``program()`` said, definitions, and blocks. ``results``
+    are what is sent in the place of results that name parts of files. ``quoting`` is how texts are told apart.
     """
+
+    system: Sequence[str]
+    turns: Sequence[Turn] = ()
+    additions: Sequence[str] = ()
+    program: str = ""
+    tools: str = ""
+    rounds: Sequence[tuple[str, str]] = ()
+    results: Results = NO_RESULTS
+    quoting: int | None = QUOTING
+
+
+def render(
+    provider: Provider, model: str, allowance: OutputAllowance, texts: RequestTexts, cache: CachePlan
+) -> Payload:
+    """The exact request."""
+    rounds, quoting = texts.rounds, texts.quoting
     return provider.render(
         RequestParts(
             model=model,
-            max_tokens=max_tokens,
-            system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
+            max_tokens=allowance.max_tokens,
+            system=system_blocks(texts.system, mark=cache.mark_at(SYSTEM)),
             messages=[
-                *api_messages(turns, additions, mark=cache.mark_at(MESSAGE), quoting=quoting),
-                *joined(part for name, text in rounds for part in round_parts(name, text, results, quoting)),
+                *api_messages(texts.turns, texts.additions, mark=cache.mark_at(MESSAGE), quoting=quoting),
+                *joined(part for name, text in rounds for part in round_parts(name, text, texts.results, quoting)),
             ],
-            tools=json.loads(tools) if tools else (),
+            tools=json.loads(texts.tools) if texts.tools else (),
             tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
             previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
-            thinking=thinking,
-            program=json.loads(program) if program else None,
+            thinking=allowance.thinking,
+            program=json.loads(texts.program) if texts.program else None,
         )
     )
 
 
 def render_material(
-    provider: Provider,
-    *,
-    model: str,
-    max_tokens: int,
-    instructions: str,
-    material: str,
-    thinking: ThinkingPlan = NO_THINKING,
-    program: str = "",
+    provider: Provider, model: str, allowance: OutputAllowance, *, instructions: str, material: str, program: str = ""
 ) -> Payload:
     """The exact request of a helping task: instructions, and all that they are about as one text."""
     return provider.render(
         RequestParts(
             model=model,
-            max_tokens=max_tokens,
+            max_tokens=allowance.max_tokens,
             system=text_blocks(instructions),
             messages=[{"role": "user", "content": text_blocks(material)}],
-            thinking=thinking,
+            thinking=allowance.thinking,
             program=json.loads(program) if program else None,
         )
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from conversations.context.files.excerpts import FileExcerpt
 from conversations.context.files.results import NO_RESULTS, Results, named_parts
-from conversations.context.render.rendering import GO_ON, round_text
+from conversations.context.render.rendering import GO_ON, round_text, text_digest
 from conversations.context.rules.standing import Tier, cut_tiers
 from conversations.context.rules.windowing import least_kept, whole
 from conversations.context.tokens.budget import Budget, shorten
@@ -115,6 +115,16 @@ class Parts:
             return [*self.additions]
         text = text_of(self.newest.content)
         return [*self.additions, Section(name=INSTRUCTION, text=text, tokens=self.newest.token_count)]
+
+    @property
+    def digests(self) -> list[str]:
+        """Of the texts that come before the turns."""
+        return [text_digest(section.text) for section in self.prefix]
+
+    @property
+    def positions(self) -> list[int]:
+        """Of the turns that are sent, negative where one is shortened."""
+        return [-turn.position if turn.shortened else turn.position for turn in self.turns]
 
     @cached_property
     def fixed(self) -> list[Section]:

@@ -31,6 +31,10 @@ class Known:
     sent: Mapping[str, Fitted] = field(default_factory=dict)
     problems: Sequence[Problem] = ()
 
+    def limited(self, *, memory: bool) -> "Known":
+        """The same, of which nothing is remembered where ``memory`` is off."""
+        return self if memory or not self.remembers else replace(self, remembers=False)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tier:

@@ -17,6 +17,16 @@ FURTHEST_PAIR = 40
 """How many turns back the last pair is looked for at least: tool calls make an answer long, unanswered turns push it back."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """The turns that the window is cut from, oldest first, with its marks, and those that were taken out before."""
+
+    turns: Sequence[Turn] = ()
+    excluded: Sequence[tuple[Turn, Reason]] = ()
+    loaded: int = 0
+    marks: "WindowMarks | None" = None
+
+
 def window(
     turns: Sequence[Turn], budget: Budget, *, begin_at: int | None, marks: "WindowMarks | None" = None
 ) -> tuple[list[Turn], Reason]:

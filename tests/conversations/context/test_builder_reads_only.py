@@ -20,7 +20,7 @@ from conversations.models import Assistant, Thread
 from conversations.providers import get_provider
 from conversations.runtime.db import execute, read_only
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_reply, make_snapshot, make_thread
+from tests.conversations.factories import build_request, make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
@@ -119,13 +119,13 @@ def build(
     newest = Turn.of(thread.messages.latest("position"))
     with within():
         return build_context(
-            assistant=thread.assistant,
-            provider=get_provider(provider),
-            user_id=thread.user_id,
-            thread_id=thread.id,
-            newest=newest,
-            session=Session(started_at=at, away_since=at - timedelta(days=2)),
-            at=at,
+            build_request(
+                thread,
+                newest,
+                provider=get_provider(provider),
+                session=Session(started_at=at, away_since=at - timedelta(days=2)),
+                at=at,
+            )
         )
 
 

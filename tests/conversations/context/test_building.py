@@ -13,15 +13,13 @@ from conversations.context.builder import build_context
 from conversations.context.built_context import Context
 from conversations.context.record import snapshot_api, snapshots
 from conversations.context.render.rendering import canonical
-from conversations.context.sessions import Session
 from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.markers import CONTEXTUALISED
-from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import read_only
-from tests.conversations.factories import make_reply, make_snapshot, make_thread, record
+from tests.conversations.factories import build_request, make_reply, make_snapshot, make_thread, record
 
 KNOWN = {f"memory_{name}" for name in ("preferences", "memory", "dailysummary", "topic", "threadsummary")}
 FROM = re.compile(r"FROM \"?([a-z]+_[a-z]+)")
@@ -32,15 +30,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 def build(thread: Thread) -> Context:
     newest = thread.messages.latest("position")
     with read_only():
-        return build_context(
-            assistant=thread.assistant,
-            provider=OfflineProvider(),
-            thread_id=thread.id,
-            newest=Turn.of(newest),
-            user_id=thread.user_id,
-            session=Session(started_at=thread.created_at),
-            at=thread.created_at,
-        )
+        return build_context(build_request(thread, Turn.of(newest), at=thread.created_at))
 
 
 def talk(turns: int, words: int = 12) -> list[str]:

@@ -15,14 +15,13 @@ from conversations.context.sessions import Session
 from conversations.context.source_problems import ProblemKind
 from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
-from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import read_only
 from tests.conversations.context import promises
-from tests.conversations.factories import make_thread
+from tests.conversations.factories import build_request, make_thread
 from tests.conversations.import_export.books import store_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -246,13 +245,12 @@ def test_whoever_was_away_since_later_was_not_away(user: User) -> None:
     make_thread_summary(make_thread(user), now - timedelta(days=9))
     with read_only():
         context = build_context(
-            assistant=thread.assistant,
-            provider=OfflineProvider(),
-            user_id=user.id,
-            thread_id=thread.id,
-            newest=Turn.of(thread.messages.get()),
-            session=Session(started_at=now, away_since=now + timedelta(days=9)),
-            at=now,
+            build_request(
+                thread,
+                Turn.of(thread.messages.get()),
+                session=Session(started_at=now, away_since=now + timedelta(days=9)),
+                at=now,
+            )
         )
     assert [section.name for section in context.sections] == ["base"]
 

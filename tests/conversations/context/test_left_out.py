@@ -45,7 +45,7 @@ from memory.sources.recall import RecallQuery, search
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context.promises import check_account, check_request
-from tests.conversations.factories import make_reply, make_thread, make_user, record
+from tests.conversations.factories import build_request, make_reply, make_thread, make_user, record
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db
@@ -268,13 +268,13 @@ class StoredStory:
     def built(self, thread: Thread, newest: Turn, *, provider: str = "anthropic") -> Context:
         with read_only():
             return build_context(
-                assistant=thread.assistant,
-                provider=get_provider(provider),
-                user_id=self.user.pk,
-                thread_id=thread.id,
-                newest=newest,
-                session=Session(started_at=self.now, away_since=self.now - timedelta(days=2)),
-                at=self.now,
+                build_request(
+                    thread,
+                    newest,
+                    provider=get_provider(provider),
+                    session=Session(started_at=self.now, away_since=self.now - timedelta(days=2)),
+                    at=self.now,
+                )
             )
 
     def check(self, thread: Thread, context: Context) -> None:

@@ -26,6 +26,7 @@ from conversations.context.query.rewriting import (
     material,
 )
 from conversations.context.render.rendering import render_material
+from conversations.context.tokens.thinking import OutputAllowance
 from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
@@ -74,10 +75,8 @@ def request_of(
     provider: Provider, turns: list[Turn], text: str = QUESTION, *, model: str = "claude-haiku-5-5", memory: str = ""
 ) -> Payload:
     said = material(turns, memory, text)
-    silent = ThinkingPlan(mode="disabled")
-    return render_material(
-        provider, model=model, max_tokens=MAX_TOKENS, instructions=INSTRUCTIONS, material=said, thinking=silent
-    )
+    allowance = OutputAllowance(max_tokens=MAX_TOKENS, thinking=ThinkingPlan(mode="disabled"))
+    return render_material(provider, model, allowance, instructions=INSTRUCTIONS, material=said)
 
 
 async def rewrite_query(

@@ -114,6 +114,13 @@ def test_thinking_goes_back_unchanged_and_takes_no_room_of_the_context(user: Use
     sound(third)
 
 
+def with_mode(context: Context, mode: Any) -> Context:
+    assert context.material
+    facts = context.material.facts
+    allowance = replace(facts.allowance, thinking=ThinkingPlan(mode=mode))
+    return replace(context, material=replace(context.material, facts=replace(facts, allowance=allowance)))
+
+
 @pytest.mark.parametrize(
     ("mode", "expected"), [("adaptive", [[1], [0, 0], [0, 0, 1]]), ("enabled", [[1], [1] * 2, [1] * 3])]
 )
@@ -121,12 +128,9 @@ def test_thinking_is_left_out_once_what_stood_before_it_gives_way(
     user: User, mode: Any, expected: list[list[int]]
 ) -> None:
     """It is bound to that, and refused; of a model that thinks within a budget it is not."""
-    context, seen = replace(first_request(user), thinking=ThinkingPlan(mode=mode)), []
+    context, seen = with_mode(first_request(user), mode), []
     for number, length in enumerate([20, 2_500, 20]):
-        context = replace(
-            continue_context(context, [round_section(with_thinking(round_of(number, length)))], at=AT),
-            thinking=ThinkingPlan(mode=mode),
-        )
+        context = continue_context(context, [round_section(with_thinking(round_of(number, length)))], at=AT)
         seen.append(thoughts(context))
     assert seen == expected
     sound(context)

@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from conversations.context.gather.files import PictureCounter, read_contents, read_outlines
+from conversations.context.files.thread_files import PictureCounter
+from conversations.context.gather.files import read_contents, read_outlines
 from conversations.context.tokens.factor import PLAIN
 from conversations.runtime.db import read_only, start_over
 from tests.conversations.factories import make_file

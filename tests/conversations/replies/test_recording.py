@@ -50,8 +50,8 @@ def while_building(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], ob
     def arrange(act: Callable[[], object]) -> None:
         done = threading.local()
 
-        def build_and_act(**values: Any) -> Context:
-            context = build_context(**values)
+        def build_and_act(*values: Any) -> Context:
+            context = build_context(*values)
             if not getattr(done, "it", False):
                 done.it = True
                 act()
@@ -170,7 +170,7 @@ def elsewhere(act: Callable[[], object]) -> Callable[[], None]:
 
 
 async def test_a_context_that_cannot_be_built_costs_no_turn(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(**values: Any) -> Context:
+    def fail(*values: Any) -> Context:
         raise RuntimeError("a source is broken")
 
     monkeypatch.setattr("conversations.replies.model_requests.build_context", fail)

@@ -1,0 +1,45 @@
+"""Which parts of the thread's files stand in which turns: what stood there before, and what bears on the newest message."""
+
+import sys
+from dataclasses import replace
+
+from conversations.context.choose.choice import Choice
+from conversations.context.choose.step import Step
+from conversations.context.files.in_turns import in_turns
+from conversations.context.files.thread_files import PictureCounter
+from conversations.context.gather.files import FilesQuery
+from conversations.context.gather.material import Material
+from conversations.context.gather.reader import Reader
+from conversations.context.tokens.estimate import text_of
+from conversations.providers.image_tokens import image_rule
+
+
+def read(reader: Reader, material: Material, choice: Choice) -> Material:
+    if not material.has_files:
+        return material
+    request, facts, form = material.request, material.facts, choice.file_form
+    query = FilesQuery(
+        user_id=request.scope.user_id,
+        thread_id=request.scope.thread_id,
+        position=request.newest.position,
+        new=material.new_files,
+        text=choice.query.query or text_of(request.newest.content),
+        pictures=PictureCounter(are_seen=form.pictures, factor=facts.factor, rule=image_rule(facts.model)),
+    )
+    return replace(material, files=replace(reader.files(query), form=form))
+
+
+def choose(material: Material, choice: Choice) -> Choice:
+    if not material.has_files:
+        return choice
+    history, newest = in_turns(
+        choice.parts.history,
+        choice.parts.newest,
+        material.files,
+        room=sys.maxsize if material.files.is_settled else choice.limits.file_room // 2,
+        may_choose=not choice.parts.silent,
+    )
+    return replace(choice, parts=replace(choice.parts, history=history, newest=newest))
+
+
+STEP = Step(name="files", label="Files chosen", read=read, choose=choose)

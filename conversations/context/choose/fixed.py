@@ -1,0 +1,40 @@
+"""What staff, the provider's program and the caller wrote: nothing cuts it (C1)."""
+
+from dataclasses import replace
+
+from conversations.context.choose.choice import Choice
+from conversations.context.choose.step import Step
+from conversations.context.files.citations import how_to_cite
+from conversations.context.gather.material import Material
+from conversations.context.render.tool_sections import tools_section
+from conversations.context.rules.fitting import CITING, INSTRUCTIONS, Parts, Section
+
+
+def choose(material: Material, choice: Choice) -> Choice:
+    request, tools = material.request, material.tools
+    parts = Parts(
+        program=material.facts.program,
+        tools=tools_section(tools.definitions) if tools.definitions else None,
+        base=Section.of("base", material.facts.base),
+        rules=section("rules", tools.rules),
+        citing=section(CITING, citing(material, choice)),
+        instructions=section(INSTRUCTIONS, request.options.instructions),
+        newest=request.newest,
+        silent=request.silent,
+        rounds=request.options.rounds,
+    )
+    return replace(choice, parts=parts)
+
+
+def section(name: str, text: str) -> Section | None:
+    return Section.of(name, text) if text else None
+
+
+def citing(material: Material, choice: Choice) -> str:
+    """How files are to be cited; empty where there are none."""
+    if material.facts.citing is not None:
+        return material.facts.citing
+    return how_to_cite(by_itself=choice.file_form.documents) if material.has_files else ""
+
+
+STEP = Step(name="fixed", label="What staff wrote", choose=choose)

@@ -1,0 +1,55 @@
+"""What the reply has said and done before this request, with what it has read of files in its rounds.
+
+All that stood in the request before is the same to the byte, as long as the hard cap allows it, so that it comes from the
+provider's cache and that the model takes its thinking back, which is bound to all that stood before it. Else the context is
+fitted anew, and the reply's thinking so far is left out. Only models that think within a budget don't bind it; they want it
+back whatever else has changed.
+"""
+
+import json
+from dataclasses import replace
+
+from conversations.context.choose.choice import Choice
+from conversations.context.choose.step import Step
+from conversations.context.files.excerpts import FileExcerpt
+from conversations.context.files.in_turns import read_in_rounds, results_of_rounds
+from conversations.context.gather.material import Material
+from conversations.context.gather.reader import Reader
+from conversations.context.rules.fitting import ROUND, Parts, without_thoughts
+from conversations.context.turns.groups import Block
+from conversations.providers.thinking import ThinkingPlan
+
+
+def read(reader: Reader, material: Material, choice: Choice) -> Material:
+    excerpts = read_of_files(material, choice.parts)
+    return replace(material, read_contents=reader.contents(excerpts, choice.file_form) if excerpts else {})
+
+
+def choose(material: Material, choice: Choice) -> Choice:
+    parts = choice.parts
+    if material.files.outlines:
+        excerpts, form = read_of_files(material, parts), material.files.form
+        results = results_of_rounds(blocks_of_rounds(parts), excerpts, material.read_contents, form)
+        parts = replace(parts, read=excerpts, results=results)
+    stays = choice.is_further and parts.total_tokens <= choice.limits.fitting.beside_files(parts.file_tokens).hard_cap
+    if not stays:
+        parts = without_bound_thinking(parts, material.facts.allowance.thinking)
+    return replace(choice, parts=parts, stays=stays)
+
+
+def read_of_files(material: Material, parts: Parts) -> list[FileExcerpt]:
+    outlines = material.files.outlines
+    return read_in_rounds(blocks_of_rounds(parts), outlines) if outlines else []
+
+
+def blocks_of_rounds(parts: Parts) -> list[list[Block]]:
+    return [json.loads(part.text) for part in parts.rounds if part.name == ROUND]
+
+
+def without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
+    if thinking.mode == "enabled" or not parts.rounds:
+        return parts
+    return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds])
+
+
+STEP = Step(name="rounds", label="What the reply did before", read=read, choose=choose)

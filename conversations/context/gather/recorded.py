@@ -1,0 +1,119 @@
+"""What a context was made of that was built before: the thread as it was, and what was known and listed then, as far as there
+is a record of it. All else is read as it is now."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from conversations.context.files.account import PackedFiles, form_of, standing_in
+from conversations.context.files.thread_files import ThreadFiles
+from conversations.context.gather.files import FilesQuery
+from conversations.context.gather.history import AsOf, History, HistoryQuery
+from conversations.context.gather.known import KnownQuery
+from conversations.context.gather.live import LiveReader
+from conversations.context.gather.material import BuildRequest, Facts, SearchedSource
+from conversations.context.render.rendering import QUOTING
+from conversations.context.rules.fitting import Section
+from conversations.context.rules.prompt_cache import Lifetime
+from conversations.context.rules.standing import Known
+from conversations.context.sources import NOTHING, Fitted, MessageQuery, Source
+from conversations.context.tokens.factor import Factor
+from conversations.context.tokens.thinking import OutputAllowance
+from conversations.runtime.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedBeside:
+    """What each source gave beside the message, as far as there is a record of it.
+
+    ``searched`` is what was searched by when that was read; without it, what is recorded stands whatever is asked.
+    ``may_search``: whether what is remembered may be searched.
+    """
+
+    fitted: Mapping[str, Fitted]
+    searched: Mapping[str, SearchedSource] | None = None
+    may_search: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedInputs:
+    """What is recorded of a request. ``None`` is as it is now.
+
+    ``base`` is the system prompt as it was sent, ``window`` that of the model then, ``files`` what stood of files in its turns,
+    ``citing`` what it said of citing them, ``quoting`` how its texts were told apart, ``counts`` the tokens of turns that its
+    provider had counted, by position.
+    """
+
+    as_of: AsOf
+    known: Known | None
+    beside: RecordedBeside
+    allowance: OutputAllowance | None
+    program: Section | None
+    base: str = ""
+    factor: Factor | None = None
+    lifetime: Lifetime | None = None
+    window: int = 0
+    files: PackedFiles | None = None
+    citing: str | None = None
+    quoting: int | None = QUOTING
+    counts: Mapping[int, int] | None = None
+
+
+class RecordedReader(LiveReader):
+    def __init__(self, record: RecordedInputs) -> None:
+        super().__init__()
+        self.record = record
+
+    def facts(self, request: BuildRequest) -> Facts:
+        record, now = self.record, super().facts(request)
+        form = form_of(record.files) if record.files else None
+        if form and not request.provider.cites_documents(now.model):
+            form = replace(form, documents=False)
+        return replace(
+            now,
+            assistant=request.assistant if record.base else now.assistant,
+            base=record.base or now.base,
+            allowance=record.allowance or now.allowance,
+            factor=record.factor or now.factor,
+            window=record.window or now.window,
+            program=record.program or now.program,
+            lifetime=record.lifetime,
+            citing=record.citing,
+            file_form=form,
+            quoting=record.quoting,
+            is_past=True,
+        )
+
+    def thread(self, query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
+        record = self.record
+        then = replace(
+            sources,
+            memory=sources.memory and not record.known,
+            but=frozenset(record.beside.fitted),
+            at=record.as_of.at,
+        )
+        history, known = super().thread(self._then(query), then)
+        if record.known:
+            known = replace(record.known, candidates={**known.candidates, **record.known.candidates})
+        return history, known.limited(memory=sources.memory)
+
+    def older_turns(self, query: HistoryQuery, reach: int) -> History:
+        return super().older_turns(self._then(query), reach)
+
+    def search(self, source: Source[Any], known: Known, query: MessageQuery, room: int | None) -> Fitted:
+        """What the source gave then where that is recorded and nothing differs."""
+        record = self.record.beside
+        if source.name in record.fitted:
+            before = record.searched and record.searched.get(source.name)
+            if not before or before.holds(source.searches_by(query), room):
+                return record.fitted[source.name]
+        if source.is_memory and not record.may_search:
+            return NOTHING
+        return super().search(source, known, query, room)
+
+    def files(self, query: FilesQuery) -> ThreadFiles:
+        files = super().files(query)
+        return replace(files, standing=standing_in(self.record.files, files.outlines), is_settled=True)
+
+    def _then(self, query: HistoryQuery) -> HistoryQuery:
+        return replace(query, as_of=self.record.as_of, counts=self.record.counts)
