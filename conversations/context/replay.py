@@ -24,7 +24,7 @@ from conversations.context.query.rewriting import Rewriting, RewritingOutcome
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
 from conversations.context.record.snapshot_codec import NamedText
-from conversations.context.record.snapshots import Material, NotRebuildable
+from conversations.context.record.snapshots import NotRebuildable, RecordedTexts
 from conversations.context.render.rendering import digest
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts, program_section
 from conversations.context.rules.fitting import (
@@ -297,7 +297,7 @@ def _said_sections(request: ContextSnapshot) -> list[NamedText]:
 
 
 def _settings(
-    first: ContextSnapshot, known: Mapping[str, str], started: Material, today: Assistant, *, is_known: bool
+    first: ContextSnapshot, known: Mapping[str, str], started: RecordedTexts, today: Assistant, *, is_known: bool
 ) -> Settings:
     """The assistant as far as the record tells how it was; all else is as it is today."""
     assistant = _budget_then(first, today)

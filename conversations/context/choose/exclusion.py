@@ -6,9 +6,7 @@ from conversations.context.choose.choice import Choice
 from conversations.context.choose.step import Step
 from conversations.context.gather.material import Material
 from conversations.context.gather.reader import Reader
-from conversations.context.reasons import Reason
-from conversations.context.rules.windowing import Candidates, needs_older, whole, window_marks
-from conversations.context.turns.exclusion import exclusions
+from conversations.context.rules.windowing import Candidates, needs_older, window_marks
 
 READ_ON = 4
 """By how much the reach grows where filtering left too few turns."""
@@ -39,14 +37,13 @@ def choose(material: Material, choice: Choice) -> Choice:
 
 
 def candidates_of(material: Material, choice: Choice) -> Candidates:
-    history = material.history
-    turns = history.turns
-    gone = exclusions(turns, history.made, keeps_offline=material.history_query.keeps_offline)
-    usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
-    excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
-    excluded += [(turn, Reason.ORPHAN_TOOL) for turn in orphans]
-    marks = window_marks(usable, choice.limits.fitting)
-    return Candidates(turns=usable, excluded=excluded, loaded=len(turns), marks=marks)
+    usable = material.usable
+    return Candidates(
+        turns=usable.turns,
+        excluded=usable.excluded,
+        loaded=len(material.history.turns),
+        marks=window_marks(usable.turns, choice.limits.fitting),
+    )
 
 
 STEP = Step(name="exclusion", label="Turns left out", read=read, choose=choose)

@@ -11,11 +11,14 @@ from django.db import DatabaseError
 
 from conversations.context.gather.fallible_reads import Row, fetch_required
 from conversations.context.gather.known import KnownQuery, parse_known, read_known, read_one_by_one
+from conversations.context.reasons import Reason
 from conversations.context.record.snapshot_codec import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.rules.prompt_cache import Previous
 from conversations.context.rules.standing import Known
+from conversations.context.rules.windowing import whole
 from conversations.context.tokens.budget import Budget
 from conversations.context.tokens.factor import PLAIN, Factor
+from conversations.context.turns.exclusion import exclusions
 from conversations.context.turns.filtering import FilterArtifact
 from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
@@ -103,6 +106,23 @@ def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
         start_over()
         return read_history(query), read_one_by_one(sources, because=error)
     return history, read_known(sources) if history.columns is None else parse_known(sources, history.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsableTurns:
+    """Those of a history that a model is given, oldest first, and the others with their reasons."""
+
+    turns: Sequence[Turn]
+    excluded: Sequence[tuple[Turn, Reason]]
+
+
+def usable_turns(history: History, *, keeps_offline: bool) -> UsableTurns:
+    """Pure."""
+    turns = history.turns
+    gone = exclusions(turns, history.made, keeps_offline=keeps_offline)
+    usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
+    excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
+    return UsableTurns(turns=usable, excluded=[*excluded, *((turn, Reason.ORPHAN_TOOL) for turn in orphans)])
 
 
 def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | None = None) -> History:

@@ -4,12 +4,13 @@ import uuid
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.files.excerpts import FileForm
 from conversations.context.files.thread_files import NO_FILES, Contents, ThreadFiles, named_files
-from conversations.context.gather.history import History, HistoryQuery
+from conversations.context.gather.history import History, HistoryQuery, UsableTurns, usable_turns
 from conversations.context.query.rewriting import Rewriting
 from conversations.context.render.rendering import QUOTING
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts
@@ -136,6 +137,11 @@ class Material:
     def has_files(self) -> bool:
         """Whether the thread has files, or gets some with the newest turn."""
         return self.history.has_files or self.request.brings_files or bool(self.new_files)
+
+    @cached_property
+    def usable(self) -> UsableTurns:
+        """The turns that were read without those that no model is given."""
+        return usable_turns(self.history, keeps_offline=self.history_query.keeps_offline)
 
     @property
     def tools(self) -> ToolTexts:

@@ -32,7 +32,7 @@ from conversations.context.record.snapshot_shapes import (
     ThinkingAnswer,
     TimingsAnswer,
 )
-from conversations.context.record.snapshots import Material, NotRebuildable, runs_of
+from conversations.context.record.snapshots import NotRebuildable, RecordedTexts, runs_of
 from conversations.context.record.turn_account import TurnRun
 from conversations.context.record.usage import usage_answer
 from conversations.context.render.rendering import sha256
@@ -54,7 +54,7 @@ SQL = read_statements(__file__)
 GROWN_OLD = (Reason.OVER_BUDGET, Reason.TURN_LIMIT)
 """Why turns are before the window."""
 
-NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "files", "tokens", "total"), 0)
+NO_TIMINGS = dict.fromkeys(TimingsAnswer.__annotations__, 0)
 
 
 class NearTurn(NamedTuple):
@@ -77,7 +77,7 @@ def preview(context: Context, thread_id: uuid.UUID | None, *, user_id: int) -> S
     snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
     snapshot.user_id = user_id
     texts = {sha256(text).hex(): text for _, text in snapshots.texts_of(context)}
-    material = Material(
+    material = RecordedTexts(
         texts=texts,
         turns=context.parts.turns,
         results=context.parts.results,
@@ -86,7 +86,7 @@ def preview(context: Context, thread_id: uuid.UUID | None, *, user_id: int) -> S
     return _body(snapshot, material) | {"id": None}
 
 
-def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
+def _body(snapshot: ContextSnapshot, material: RecordedTexts) -> SnapshotAnswer:
     body = account(snapshot, material, _near(snapshot))
     switch = switch_before(snapshot)
     return body | {
@@ -120,7 +120,7 @@ def _with_quotes(sections: list[SectionAnswer], snapshot: ContextSnapshot) -> li
     ]
 
 
-def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
+def rebuilt(snapshot: ContextSnapshot, material: RecordedTexts) -> Payload | None:
     """The exact request, where it can still be had."""
     try:
         return snapshots.rebuild_from(snapshot, material)
@@ -128,7 +128,7 @@ def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
         return None
 
 
-def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTurn | Message]) -> SnapshotAnswer:
+def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[NearTurn | Message]) -> SnapshotAnswer:
     """The body but for the exact request, and without what another model before changed. ``near``: the turns at
     ``near_places``, oldest first."""
     items = [
@@ -138,11 +138,14 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
     there = _files_there(snapshot)
     files = file_account.answer(snapshot.files, there, citations_of(snapshot))
     kinds = {id: file.kind for id, file in there.items()}
+    thread, message, reply = (
+        str(id) if id else None for id in (snapshot.thread_id, snapshot.message_id, snapshot.reply_id)
+    )
     return {
         "id": str(snapshot.id),
-        "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
-        "message": str(snapshot.message_id) if snapshot.message_id else None,
-        "reply": str(snapshot.reply_id) if snapshot.reply_id else None,
+        "thread": thread,
+        "message": message,
+        "reply": reply,
         "purpose": snapshot.purpose,
         "round": snapshot.round,
         "created_at": snapshot.created_at,
@@ -169,7 +172,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[NearTu
         "items": items,
         "window_begins": _window_begins(snapshot, material),
         "fates": [
-            *fates.item_fates(items, thread=str(snapshot.thread_id) if snapshot.thread_id else None),
+            *fates.item_fates(items, thread=thread),
             *_file_fates(snapshot, files, kinds),
         ],
         "files": files,
@@ -226,7 +229,7 @@ def _newest_position(snapshot: ContextSnapshot) -> int | None:
     return None if silent or snapshot.quotes_turns else runs_of(snapshot)[-1].last
 
 
-def _window_begins(snapshot: ContextSnapshot, material: Material) -> str | None:
+def _window_begins(snapshot: ContextSnapshot, material: RecordedTexts) -> str | None:
     """The first turn that was sent, where older ones of the thread had no place in the window."""
     runs = runs_of(snapshot)
     if not any(run.reason in GROWN_OLD for run in runs):
@@ -256,7 +259,7 @@ def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:
     }
 
 
-def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[SectionAnswer]:
+def _sections(snapshot: ContextSnapshot, material: RecordedTexts) -> Iterator[SectionAnswer]:
     def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> SectionAnswer:
         times = [at for part in made_of if (at := material.forgotten.get(part))]
         return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(times, default=None)}
@@ -312,14 +315,14 @@ def _turn_lines(turns: Sequence[Turn]) -> list[str]:
     return [f"{turn.role}: {text_of(turn.content)}" for turn in turns]
 
 
-def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
+def query_of(snapshot: ContextSnapshot, material: RecordedTexts) -> str | None:
     """The contextualised query with the mark before it, as it stood beside the message."""
     parts = (addition for addition in snapshots.additions_of(snapshot) if addition.name == QUERY)
     return next((material.texts.get(addition.sha256) for addition in parts), None)
 
 
 def _turn_items(
-    snapshot: ContextSnapshot, material: Material, near: Sequence[NearTurn | Message]
+    snapshot: ContextSnapshot, material: RecordedTexts, near: Sequence[NearTurn | Message]
 ) -> Iterator[ItemAnswer]:
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
     counts, factor = snapshots.counts_of(snapshot), snapshots.factor_of(snapshot)

@@ -203,13 +203,24 @@ class CacheAnswer(TypedDict):
 
 
 class TimingsAnswer(TypedDict):
-    """Milliseconds that building the context took."""
+    """Milliseconds that building the context took, step by step."""
 
-    history: Annotated[float, "Milliseconds for reading and cutting the history."]
-    memory: Annotated[float, "Milliseconds for memory, the tiers and recall."]
+    limits: Annotated[float, "Milliseconds for what the model may be given."]
+    history: Annotated[float, "Milliseconds for reading the turns and what is known."]
+    fixed: Annotated[float, "Milliseconds for what staff and the caller wrote."]
+    memory: Annotated[float, "Milliseconds for the tiers of memory."]
+    warmth: Annotated[float, "Milliseconds for whether the prompt cache holds the request before."]
+    exclusion: Annotated[float, "Milliseconds for the turns that no model is given."]
+    window: Annotated[float, "Milliseconds for cutting the window."]
     rewrite: Annotated[float, "Milliseconds for the contextualised query."]
-    files: Annotated[float, "Milliseconds for the files of the thread."]
-    tokens: Annotated[float, "Milliseconds for counting tokens."]
+    beside: Annotated[float, "Milliseconds for what stands beside the message, recall among it."]
+    files: Annotated[float, "Milliseconds for choosing parts of the thread's files."]
+    file_texts: Annotated[float, "Milliseconds for reading these parts."]
+    rounds: Annotated[float, "Milliseconds for what the reply did before."]
+    tokens: Annotated[float, "Milliseconds for fitting all of it into the budget."]
+    cache: Annotated[float, "Milliseconds for the marks of the prompt cache."]
+    render: Annotated[float, "Milliseconds for writing the request."]
+    record: Annotated[float, "Milliseconds for the account of it."]
     total: Annotated[float, "Milliseconds from the start to the end of building."]
 
 

@@ -55,7 +55,7 @@ class NotRebuildable(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
+class RecordedTexts:
     """What a snapshot refers to, read back: texts by their digest in hex, the turns that were sent, oldest first, and what the
     reply had read of files since, as ``results`` of its calls. ``files`` are those that there still are.
 
@@ -74,7 +74,7 @@ class Material:
         """When the last of it was forgotten."""
         return max(self.forgotten.values(), default=None)
 
-    def without_words(self, *, but: str = "") -> "Material":
+    def without_words(self, *, but: str = "") -> "RecordedTexts":
         """Who was told what is left: where, how much and when, and the text of this digest alone."""
         texts = {digest: text for digest, text in self.texts.items() if digest == but}
         turns = [replace(turn, content=[], shortened="", file_blocks=(), results=NO_RESULTS) for turn in self.turns]
@@ -167,7 +167,7 @@ def rebuild(snapshot: ContextSnapshot) -> Payload:
     return rebuild_from(snapshot, material_of(snapshot))
 
 
-def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
+def rebuild_from(snapshot: ContextSnapshot, material: RecordedTexts) -> Payload:
     """``rebuild`` with what it needs at hand. Pure but for looking up the provider."""
     if material.forgotten_at:
         raise NotRebuildable(
@@ -272,23 +272,23 @@ def timings_of(snapshot: ContextSnapshot) -> dict[str, float]:
     return snapshot_codec.unpack_timings(snapshot.timings_ms)
 
 
-def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:
+def items_of(snapshot: ContextSnapshot, material: RecordedTexts) -> list[dict[str, Any]]:
     """Memories, topics and summaries, each once: that it was recalled says more than that its tier had no place."""
     items = [*standing_items_of(snapshot, material), *(snapshot.recalled or [])]
     return list({(item["kind"], item["id"]): item for item in items}.values())
 
 
-def standing_items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:
+def standing_items_of(snapshot: ContextSnapshot, material: RecordedTexts) -> list[dict[str, Any]]:
     """What was known of the person, by tier in order."""
     return json.loads(material.texts.get(bytes(snapshot.items).hex(), "[]")) if snapshot.items else []
 
 
-def material_of(snapshot: ContextSnapshot) -> Material:
+def material_of(snapshot: ContextSnapshot) -> RecordedTexts:
     messages = Message.objects.filter(sent_places(snapshot), user=snapshot.user_id, thread=snapshot.thread_id)
     return material_from(snapshot, messages.order_by("position"))
 
 
-def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Material:
+def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> RecordedTexts:
     """``material_of`` with the turns that were sent at hand, as they are stored, oldest first."""
     messages = list(messages)
     texts, gone = texts_named(snapshot.user_id, snapshot.thread_id, list(digests_of(snapshot)))
@@ -299,11 +299,11 @@ def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Mat
     texts = {digest: text for digest, text in texts.items() if digest not in forgotten}
     sent = _turns_of(snapshot, messages, texts)
     if snapshot.files is None:
-        return Material(texts=texts, turns=sent, forgotten=forgotten)
+        return RecordedTexts(texts=texts, turns=sent, forgotten=forgotten)
     files = read_outlines(snapshot.user_id, files_named(snapshot.files), _counter_of(snapshot, snapshot.files))
     results = _results(_rounds_of(snapshot, texts), files, form_of(snapshot.files))
     sent = _with_files(sent, snapshot.files, files)
-    return Material(texts=texts, turns=sent, results=results, files=files, forgotten=forgotten)
+    return RecordedTexts(texts=texts, turns=sent, results=results, files=files, forgotten=forgotten)
 
 
 def _rounds_of(snapshot: ContextSnapshot, texts: Mapping[str, str]) -> list[list[Block]]:

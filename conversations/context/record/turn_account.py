@@ -99,4 +99,5 @@ def _neighbours(named: Sequence[tuple[Turn, Reason]]) -> Iterator[tuple[list[Tur
                 yield group, common
             group, common = [turn], reason
         following = turn.position + 1
-    yield group, common
+    if group:
+        yield group, common

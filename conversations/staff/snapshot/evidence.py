@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet, Subquery
 
 from conversations.context.record import snapshot_api, snapshots
-from conversations.context.record.snapshots import Material
+from conversations.context.record.snapshots import RecordedTexts
 from conversations.context.render.rendering import digest
 from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot, Message
@@ -25,7 +25,7 @@ class Evidence:
     snapshot: ContextSnapshot
     shown: bool
     body: Mapping[str, Any]
-    material: Material
+    material: RecordedTexts
     request: Payload | None
     can_be_rebuilt: bool
     proven: bool

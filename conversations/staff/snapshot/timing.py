@@ -3,19 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from conversations.context.builder import STEPS
 from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
 
 AXIS = 1_000
 SEEN = 4
 """No bar is narrower, in units of ``AXIS``: a step of a millisecond beside a reply of ten seconds."""
-STEPS = {
-    "history": "Turns and what is known read",
-    "memory": "Tiers chosen, memories recalled",
-    "rewrite": "Contextualised query",
-    "files": "Files chosen and read",
-    "tokens": "Fitted, rendered, accounted for",
-}
+LABELS = {step.name: step.label for step in STEPS} | {"render": "Request written", "record": "Account made"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +37,8 @@ def waterfall(snapshot: ContextSnapshot) -> list[TimingStep]:
 def building(measured: Mapping[str, float], built: float) -> list[tuple[str, str, float, float]]:
     """Name, label, beginning and duration of each step."""
     steps, after = [], 0.0
-    for name in sorted(measured, key=lambda name: [*STEPS, name].index(name)):
-        steps.append((name, f"Context: {STEPS.get(name, name).lower()}", after, measured[name]))
+    for name in sorted(measured, key=lambda name: [*LABELS, name].index(name)):
+        steps.append((name, f"Context: {LABELS.get(name, name).lower()}", after, measured[name]))
         after += measured[name]
     return [*steps, ("built", "Context in all", 0.0, built)] if built else steps
 

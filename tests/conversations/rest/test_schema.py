@@ -9,6 +9,7 @@ from django.urls import URLPattern
 from jsonschema import Draft202012Validator
 
 from artifacts.rest import urls as artifacts_urls
+from conversations.context.builder import STEPS
 from conversations.rest import docs, openapi, urls
 from memory.rest import urls as memory_urls
 from tests.conversations.rest.client import Api
@@ -244,7 +245,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),
         *(f"cache.{name}" for name in ("state", "marks", "expected", "lifetime", "cost_five_minutes", "cost_hour")),
-        *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "files", "tokens", "total")),
+        *(f"timings_ms.{step.name}" for step in STEPS),
+        *(f"timings_ms.{name}" for name in ("render", "record", "total")),
         *(f"usage.{name}" for name in ("input_tokens", "output_tokens")),
         *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation", "creation_1h")),
         *(f"usage.{name}" for name in ("thinking_tokens", "estimated_input_tokens", "estimated_output_tokens")),
