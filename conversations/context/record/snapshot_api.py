@@ -137,15 +137,12 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
     ]
     there = _files_there(snapshot)
     files = file_account.answer(snapshot.files, there, citations_of(snapshot))
-    kinds = {id: file.kind for id, file in there.items()}
-    thread, message, reply = (
-        str(id) if id else None for id in (snapshot.thread_id, snapshot.message_id, snapshot.reply_id)
-    )
+    kinds, thread = {id: file.kind for id, file in there.items()}, _id(snapshot.thread_id)
     return {
         "id": str(snapshot.id),
         "thread": thread,
-        "message": message,
-        "reply": reply,
+        "message": _id(snapshot.message_id),
+        "reply": _id(snapshot.reply_id),
         "purpose": snapshot.purpose,
         "round": snapshot.round,
         "created_at": snapshot.created_at,
@@ -192,6 +189,10 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "status": snapshot.status,
         "error": snapshot.error,
     }
+
+
+def _id(id: uuid.UUID | None) -> str | None:
+    return str(id) if id else None
 
 
 def _files_there(snapshot: ContextSnapshot) -> dict[str, KnownFile]:
