@@ -131,10 +131,7 @@ def rebuilt(snapshot: ContextSnapshot, material: RecordedTexts) -> Payload | Non
 def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[NearTurn | Message]) -> SnapshotAnswer:
     """The body but for the exact request, and without what another model before changed. ``near``: the turns at
     ``near_places``, oldest first."""
-    items = [
-        *_turn_items(snapshot, material, list(near)),
-        *(cast("ItemAnswer", item) for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
-    ]
+    items = _items(snapshot, material, list(near))
     there = _files_there(snapshot)
     files = file_account.answer(snapshot.files, there, citations_of(snapshot))
     kinds, thread = {id: file.kind for id, file in there.items()}, _id(snapshot.thread_id)
@@ -189,6 +186,11 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "status": snapshot.status,
         "error": snapshot.error,
     }
+
+
+def _items(snapshot: ContextSnapshot, material: RecordedTexts, near: Sequence[NearTurn | Message]) -> list[ItemAnswer]:
+    known = (item for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot))
+    return [*_turn_items(snapshot, material, near), *(cast("ItemAnswer", item) for item in known)]
 
 
 def _id(id: uuid.UUID | None) -> str | None:
