@@ -26,7 +26,7 @@ FOREIGN = re.compile(
 SERVER = "OPENBOOK_TEST_DATABASE_URL"
 POSTGRES_15 = "/usr/lib/postgresql/15/bin"
 CLAUDE_CLI = ".local/claude-cli/node_modules/@anthropic-ai/claude-code-*/claude"
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
