@@ -1,5 +1,6 @@
 """A real browser against a real server process, with a database and a model server of their own."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -7,14 +8,17 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
+from conversations.schedule import WORKER
 from tests.browser.pages import Chat, KeptPages, launch
 from tests.browser.rows import add_reader
 from tests.model_server import ModelServer
-from tests.processes import server
+from tests.processes import ServerProcess, server, started
 from tests.services import fresh_database
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,9 +61,45 @@ def server_environment(static_files: None, shared_model: ModelServer) -> dict[st
 
 
 @pytest.fixture(scope="session")
-def server_url(browser_database: str, server_environment: dict[str, str]) -> Iterator[str]:
+def browser_server(browser_database: str, server_environment: dict[str, str]) -> Iterator[ServerProcess]:
     with server(browser_database, **server_environment) as running:
-        yield running.url.rstrip("/")
+        yield running
+
+
+@pytest.fixture(scope="session")
+def server_url(browser_server: ServerProcess) -> str:
+    return browser_server.url.rstrip("/")
+
+
+@pytest.fixture(scope="package")
+def files_worker(browser_database: str) -> Iterator[ServerProcess]:
+    with started("work", "--queue", "files", "--skip-checks", DATABASE_URL=browser_database) as worker:
+        until(lambda: is_at_work(browser_database))
+        yield worker
+
+
+def is_at_work(database: str) -> bool:
+    """Whether a worker lives."""
+    with psycopg.connect(database) as connection:
+        found = connection.execute("SELECT 1 FROM conversations_lease WHERE starts_with(name, %s)", [WORKER])
+        return found.fetchone() is not None
+
+
+@pytest.fixture
+def reading(files_worker: ServerProcess) -> None:
+    """What is uploaded is read."""
+
+
+@pytest.fixture
+def unread(files_worker: ServerProcess) -> Iterator[Callable[[], None]]:
+    """What is uploaded is not read until this is called."""
+
+    def read() -> None:
+        files_worker.process.send_signal(signal.SIGCONT)
+
+    files_worker.process.send_signal(signal.SIGSTOP)
+    yield read
+    read()
 
 
 # Not for the session: while Playwright runs, no other test of this process can have an event loop.

@@ -24,9 +24,10 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, input, textarea, a")
     .map(([element, box]) => `${element.outerHTML.slice(0, 80)} ${box.width} x ${box.height}`)"""
 UNKNOWN_YET = "Unrecognized Content-Security-Policy directive 'webrtc'"
 """No browser knows it yet; it is there for those to come."""
-PATIENCE = 45_000
+PATIENCE = 120_000
 """Milliseconds, for busy machines: what comes at once costs no more."""
 PASSWORD = "correct-horse-battery-9"
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 820}, "color_scheme": "light"}
 
 
 def launch(playwright: Playwright, executable: str) -> Browser:
@@ -149,7 +150,7 @@ def chat_page(browser: Browser, url: str, **options: Any) -> Iterator[Chat]:
 
 
 def new_page(browser: Browser, **options: Any) -> Page:
-    context = browser.new_context(**({"viewport": {"width": 1280, "height": 820}} | options))
+    context = browser.new_context(**(DESK | options))
     context.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)
     return context.new_page()
@@ -173,7 +174,7 @@ class KeptPages:
             yield chat
             chat.leave()
             if not page.is_closed():
-                make_as_new(page)
+                make_as_new(page, DESK | options)
                 left.append(page)
                 is_kept = True
         finally:
@@ -181,8 +182,10 @@ class KeptPages:
                 page.context.close()
 
 
-def make_as_new(page: Page) -> None:
+def make_as_new(page: Page, options: dict[str, Any]) -> None:
     context = page.context
+    page.set_viewport_size(options["viewport"])
+    page.emulate_media(color_scheme=options["color_scheme"])
     for other in context.pages:
         if other is not page:
             other.close()

@@ -67,9 +67,16 @@ def test_how_a_message_was_understood_is_shown_without_the_mark_for_the_model(ch
     model.script(text("A former president."))
     chat.ask("Who is Donald Trump?")
     chat.ask("who are his children")
-    understood = open_book(chat).locator(".understood")
+    book = open_book(chat)
+    understood = book.locator(".understood")
     expect(understood.get_by_role("heading")).to_have_text("How your message was understood")
     expect(understood.locator("blockquote")).to_have_text("who are his children (about: Donald Trump)")
+    expect(book.locator(".book-summary")).to_contain_text("your message and 2 earlier turns")
+    expect(book.locator(".fate.left-out")).to_contain_text("Nothing was left out.")
+    book.locator("summary", has_text="Earlier turns").click()
+    expect(book.locator("details[open] pre")).to_contain_text("user: Who is Donald Trump?")
+    chat.page.keyboard.press("Escape")
+    expect(book).to_be_hidden()
 
 
 def recalled_in(book: Locator) -> Locator:

@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, expect
 
-from conversations.providers.markers import CONTEXTUALISED
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page
 from tests.browser.rows import add_turns, show_thinking
-from tests.model_scripts import BrokenStream, Gate, Thought, error, opening_steps, stream, text, text_delta, turn
+from tests.model_scripts import Gate, Thought, error, text, turn
 from tests.model_server import ModelServer
 
 TRUMP = "Who is Donald Trump?"
-CHILDREN = "who are his children"
 TAGS = "element => [...new Set([...element.querySelectorAll('*')].map((e) => e.tagName))].sort()"
 LINKS = "element => [...element.querySelectorAll('a')].map((a) => [a.textContent, a.getAttribute('href')])"
 
@@ -33,7 +31,7 @@ def test_somebody_signs_up_signs_out_and_signs_in_again(browser: Browser, server
         assert chat.problems == []
 
 
-def test_a_reply_streams_in_and_is_complete_after_the_tab_was_closed_in_mid_reply(
+def test_a_reply_streams_in_again_after_a_reload_and_is_complete_after_the_tab_was_closed_in_mid_reply(
     chat: Chat, model: ModelServer
 ) -> None:
     gate = Gate()
@@ -41,6 +39,8 @@ def test_a_reply_streams_in_and_is_complete_after_the_tab_was_closed_in_mid_repl
     chat.send(TRUMP)
     expect(chat.live.locator(".parts > .prose")).to_have_text("He was the 45th")
     expect(chat.page).to_have_url(re.compile(r"/threads/[0-9a-f-]{36}/$"))
+    chat.page.reload()
+    expect(chat.live.locator(".parts > .prose")).to_have_text("He was the 45th")
     address = chat.page.url
     context = chat.page.context
     chat.page.close()
@@ -74,36 +74,12 @@ def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(
         chat.page.reload()
 
 
-def test_a_page_opened_in_mid_reply_follows_it_to_the_end(chat: Chat, model: ModelServer) -> None:
-    gate = Gate()
-    model.script(text("One ", gate, "two."))
-    chat.send("Count")
-    expect(chat.live.locator(".parts > .prose")).to_have_text("One")
-    chat.page.reload()
-    expect(chat.live.locator(".parts > .prose")).to_have_text("One")
-    gate.open()
-    expect(chat.replies).to_have_count(1)
-    assert chat.said() == ["Count", "One two."]
-
-
-def test_a_follow_up_is_answered_with_both_earlier_turns_before_it(chat: Chat, model: ModelServer) -> None:
-    model.script(text("The 45th president."), text("Donald Jr., Ivanka, Eric, Tiffany and Barron."))
-    chat.ask(TRUMP)
-    chat.ask(CHILDREN)
-    assert chat.said() == [TRUMP, "The 45th president.", CHILDREN, "Donald Jr., Ivanka, Eric, Tiffany and Barron."]
-    assert [(turn["role"], plain(turn)) for turn in model.bodies[-1]["messages"]] == [
-        ("user", TRUMP),
-        ("assistant", "The 45th president."),
-        ("user", f"{CHILDREN}{CONTEXTUALISED} {CHILDREN} (about: Donald Trump)"),
-    ]
-
-
-@pytest.mark.parametrize("key", ["{isComposing: true}", "{keyCode: 229}"], ids=["most browsers", "Safari"])
 def test_keys_that_choose_among_the_words_of_an_input_method_are_not_for_the_page(
-    chat: Chat, model: ModelServer, key: str
+    chat: Chat, model: ModelServer
 ) -> None:
-    press = f"""(element, key) => element.dispatchEvent(
-        new KeyboardEvent("keydown", {{...{key}, key, bubbles: true, cancelable: true}}))"""
+    """Most browsers say so by ``isComposing``, Safari by a code."""
+    press = """(element, key) => [{isComposing: true}, {keyCode: 229}].forEach((said) => element.dispatchEvent(
+        new KeyboardEvent("keydown", {...said, key, bubbles: true, cancelable: true})))"""
     gate = Gate()
     chat.box.fill("むずかしい")
     chat.box.evaluate(press, "Enter")
@@ -147,17 +123,6 @@ def test_an_error_stays_on_the_message_in_words_and_retry_answers_it(chat: Chat,
     expect(chat.replies.locator(".parts > .prose")).to_have_text("Here I am.")
     expect(note).to_have_count(0)
     assert chat.said() == ["Are you there?", "Here I am."]
-
-
-def test_a_retry_takes_the_place_of_the_partial_answer(chat: Chat, model: ModelServer) -> None:
-    model.script(stream(*opening_steps(), text_delta("Half an ans"), BrokenStream()), text("A whole answer."))
-    chat.send("Answer me")
-    expect(chat.replies.locator(".parts > .prose")).to_have_text("Half an ans")
-    chat.replies.get_by_role("button", name="Retry").click()
-    expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
-    chat.page.reload()
-    expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
-    assert chat.said() == ["Answer me", "A whole answer."]
 
 
 def test_a_hostile_reply_does_nothing(chat: Chat, model: ModelServer) -> None:
@@ -205,29 +170,34 @@ def test_what_a_person_writes_is_shown_as_it_was_meant(chat: Chat) -> None:
     assert chat.page.evaluate("navigator.clipboard.readText()") == said
 
 
-def test_mathematics_keeps_its_signs(chat: Chat, model: ModelServer) -> None:
+def test_what_a_model_writes_is_shown_as_it_was_meant_in_every_script(chat: Chat, model: ModelServer) -> None:
+    def shown(*pieces: str) -> Locator:
+        model.script(text(*pieces))
+        chat.ask("Show me")
+        return chat.replies.last.locator(".parts > .prose")
+
+    # Mathematics keeps its signs.
     formulas = [r"\(e^{i\pi} * x_1 * y_1\)", r"\[ \int x_1\,dx * y * z \]", "$a_1 * b * c_2$", r"a\,b"]
     block = "\\[\nA = \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}\n\n* b\n\\]"
-    model.script(text(f"{' and '.join(formulas)}, costs $5 and **bold** $6, \\*no\\*.\n\n{block}\n\nDone."))
-    chat.ask("Show me mathematics")
-    prose = chat.replies.locator(".parts > .prose")
+    prose = shown(f"{' and '.join(formulas)}, costs $5 and **bold** $6, \\*no\\*.\n\n{block}\n\nDone.")
     assert prose.locator("p").first.inner_text() == f"{' and '.join(formulas)}, costs $5 and bold $6, *no*."
     assert prose.locator(".maths").inner_text() == block
     expect(prose.locator("strong")).to_have_text("bold")
 
-
-def test_emphasis_ends_beside_the_marks_of_languages_without_spaces(chat: Chat, model: ModelServer) -> None:
-    model.script(
-        text(
-            "**日本語「強調」**です。**注意：**10回。\n\n**한국어(강조)**는\n\n",
-            "是*“斜体”*字~~（删）~~的 `**「x」**y` foo**(bar)**baz",
-        )
+    # Emphasis ends beside the marks of languages without spaces.
+    prose = shown(
+        "**日本語「強調」**です。**注意：**10回。\n\n**한국어(강조)**는\n\n",
+        "是*“斜体”*字~~（删）~~的 `**「x」**y` foo**(bar)**baz",
     )
-    chat.ask("Show me")
-    prose = chat.replies.locator(".parts > .prose")
     expect(prose.locator("strong")).to_have_text(["日本語「強調」", "注意：", "한국어(강조)"])
     expect(prose.locator("em, del")).to_have_text(["“斜体”", "（删）"])
     expect(prose.locator("p").last).to_have_text("是“斜体”字（删）的 **「x」**y foo**(bar)**baz")
+
+    # Each paragraph runs its own way, and code from left to right.
+    prose = shown("مرحبا، `a.b()`.\n\nEnglish (too).\n\n`x` שלום\n\n1. أولا\n\n```python\na = b  # c\n```")
+    direction = "all => all.map((element) => `${element.tagName} ${getComputedStyle(element).direction}`)"
+    rtl, ltr = ("P rtl", "CODE ltr"), ("PRE ltr", "CODE ltr")
+    assert prose.locator("p, ol, pre, code").evaluate_all(direction) == [*rtl, "P ltr", *rtl, "OL rtl", *ltr]
 
 
 def test_code_without_a_fence_keeps_its_indentation(chat: Chat) -> None:
@@ -235,23 +205,6 @@ def test_code_without_a_fence_keeps_its_indentation(chat: Chat) -> None:
     chat.ask(said)
     lines = chat.page.locator(".turn.user .bubble p").evaluate_all("all => all.map((p) => p.innerText)")
     assert "\n\n".join(lines) == said
-
-
-def test_each_paragraph_runs_its_own_way_and_code_from_left_to_right(chat: Chat, model: ModelServer) -> None:
-    model.script(text("مرحبا، `a.b()`.\n\nEnglish (too).\n\n`x` שלום\n\n1. أولا\n\n```python\na = b  # c\n```"))
-    chat.ask("Show me")
-    direction = "all => all.map((element) => `${element.tagName} ${getComputedStyle(element).direction}`)"
-    blocks = chat.replies.locator(".parts > .prose").locator("p, ol, pre, code")
-    assert blocks.evaluate_all(direction) == [
-        "P rtl",
-        "CODE ltr",
-        "P ltr",
-        "P rtl",
-        "CODE ltr",
-        "OL rtl",
-        "PRE ltr",
-        "CODE ltr",
-    ]
 
 
 def test_markdown_becomes_headings_tables_and_coloured_code_that_can_be_copied(chat: Chat, model: ModelServer) -> None:
@@ -316,22 +269,6 @@ def test_the_view_follows_the_end_only_for_those_who_are_there(chat: Chat, model
     assert scroller.evaluate("element => element.scrollTop") == place
     newest.click()
     expect(newest).to_be_hidden()
-
-
-def test_the_book_says_what_the_model_was_given(chat: Chat) -> None:
-    chat.ask("We are building a FastAPI app.")
-    chat.ask("Which framework?")
-    chat.replies.last.get_by_role("button", name="open what the model was given").click()
-    book = chat.page.get_by_role("dialog", name="The book of this reply")
-    expect(book.locator(".book-summary")).to_contain_text("your message and 2 earlier turns")
-    expect(book.locator(".fate.included li")).to_have_text(
-        ["2 turns – recent enough for the window", "1 turn – the message to answer"]
-    )
-    expect(book.locator(".fate.left-out")).to_contain_text("Nothing was left out.")
-    book.locator("summary", has_text="Earlier turns").click()
-    expect(book.locator("details[open] pre")).to_contain_text("user: We are building a FastAPI app.")
-    chat.page.keyboard.press("Escape")
-    expect(book).to_be_hidden()
 
 
 def test_everything_works_by_keyboard(chat: Chat) -> None:
@@ -463,21 +400,12 @@ def test_a_thread_may_be_opened_with_another_assistant(chat: Chat) -> None:
     expect(chat.page.locator("#assistant-name")).to_have_text("Analyst")
 
 
-@pytest.mark.parametrize(("choice", "paper"), [("Dark", "rgb(25, 24, 22)"), ("Light", "rgb(253, 252, 250)")])
-def test_the_chosen_appearance_lasts(chat: Chat, choice: str, paper: str) -> None:
-    chat.page.locator("#me").click()
-    chat.page.get_by_role("radio", name=choice).check(force=True)
-    chat.page.reload()
-    expect(chat.page.locator("html")).to_have_css("background-color", paper)
-
-
-def test_threads_of_others_are_not_found(chat: Chat, reader: Reader) -> None:
-    chat.ask("Private")
-    with reader() as stranger:
-        answer = stranger.page.goto(chat.page.url)
-        assert answer is not None
-        assert answer.status == 404
-        stranger.problems.clear()  # the browser reports the status
+def test_the_chosen_appearance_lasts(chat: Chat) -> None:
+    for choice, paper in (("Dark", "rgb(25, 24, 22)"), ("Light", "rgb(253, 252, 250)")):
+        chat.page.locator("#me").click()
+        chat.page.get_by_role("radio", name=choice).check(force=True)
+        chat.page.reload()
+        expect(chat.page.locator("html")).to_have_css("background-color", paper)
 
 
 def test_signing_out_elsewhere_is_said_and_what_was_typed_stays(chat: Chat) -> None:
@@ -507,11 +435,6 @@ def top_of(element: Locator) -> float:
     box = element.bounding_box()
     assert box is not None
     return box["y"]
-
-
-def plain(turn: dict[str, Any]) -> str:
-    content = turn["content"]
-    return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
 def test_the_list_knows_what_happened_in_another_window_when_one_comes_back_to_it(chat: Chat) -> None:

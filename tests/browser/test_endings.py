@@ -19,8 +19,19 @@ SIZES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 820}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
 }
-LOOKS = [("desktop", "light"), ("phone", "dark")]
-"""Whether a colour can be read does not depend on the size, nor whether a finger hits on the colour."""
+PHONE = {**SIZES["phone"], "color_scheme": "dark"}
+
+
+def faults(chat: Chat) -> list[str]:
+    """What not everybody can use, on a phone in the dark and at a desk by light; what a finger can't hit. Whether a colour can
+    be read does not depend on the size, nor whether a finger hits on the colour."""
+    found = violations(chat.page) + chat.too_small_targets()
+    chat.page.set_viewport_size(SIZES["desktop"]["viewport"])
+    chat.page.emulate_media(color_scheme="light")
+    found += violations(chat.page)
+    chat.page.set_viewport_size(SIZES["phone"]["viewport"])
+    chat.page.emulate_media(color_scheme="dark")
+    return found
 
 
 @pytest.fixture
@@ -30,10 +41,7 @@ def fallback(browser_database: str) -> Iterator[None]:
     name_fallback(browser_database, "")
 
 
-@pytest.mark.parametrize(("size", "scheme"), LOOKS, ids=["-".join(look) for look in LOOKS])
-def test_each_ending_is_told_and_has_its_way_on(
-    reader: Reader, model: ModelServer, fallback: None, size: str, scheme: str
-) -> None:
+def test_each_ending_is_told_and_has_its_way_on(reader: Reader, model: ModelServer, fallback: None) -> None:
     """Everything is readable and large enough for a finger, in both colours."""
     endings: list[tuple[Script, str, list[str]]] = [
         (refusal(), DECLINED, ["Put it another way", "Answer with Claude Sonnet 5"]),
@@ -43,7 +51,7 @@ def test_each_ending_is_told_and_has_its_way_on(
         (error(429, headers={"retry-after": "600"}), "rate limit is reached", ["Retry in 10 min"]),
         (stream(*opening_steps(), text_delta("Half"), BrokenStream()), "broke off", ["Retry"]),
     ]
-    with reader(**SIZES[size], color_scheme=scheme) as chat:
+    with reader(**PHONE) as chat:
         for number, (script, words, buttons) in enumerate(endings):
             model.forget_scripts()
             model.script(script)
@@ -52,8 +60,7 @@ def test_each_ending_is_told_and_has_its_way_on(
             expect(note).to_contain_text(words)
             for name in buttons:
                 expect(note.get_by_role("button", name=name)).to_be_visible()
-            assert violations(chat.page) == []
-            assert chat.too_small_targets() == []
+            assert faults(chat) == []
         chat.page.reload()
         expect(chat.turns.last.locator(".turn-note")).to_contain_text("broke off")
         expect(chat.page.get_by_role("button", name="Put it another way")).to_have_count(0)  # no longer the newest
@@ -106,14 +113,18 @@ def test_an_answer_goes_on_where_it_stopped(chat: Chat, model: ModelServer) -> N
 
 
 def test_the_wait_that_is_asked_for_is_counted_down(chat: Chat, model: ModelServer) -> None:
+    chat.page.clock.install()
+    chat.page.reload()
     model.script(error(429, headers={"retry-after": "11"}), text("Here I am."))
     chat.send("Are you there?")
     button = chat.page.locator(".turn-note").get_by_role("button")
     expect(button).to_be_disabled()
     expect(button).to_contain_text("Retry in ")
+    chat.page.clock.run_for(12_000)
     expect(button).to_have_text("Retry")
     button.press("Enter")
     expect(chat.replies.locator(".parts > .prose")).to_have_text("Here I am.")
+    chat.page.close()  # its clock is its own
 
 
 def test_below_a_reply_stands_who_was_asked_in_whose_place(
@@ -121,7 +132,7 @@ def test_below_a_reply_stands_who_was_asked_in_whose_place(
 ) -> None:
     list_fallback(browser_database, "offline")
     try:
-        with reader(**SIZES["phone"], color_scheme="dark") as chat:
+        with reader(**PHONE) as chat:
             model.script(error(401))
             chat.send("Hello")
             line = chat.replies.last.locator(".in-place")
@@ -133,13 +144,12 @@ def test_below_a_reply_stands_who_was_asked_in_whose_place(
         list_fallback(browser_database, "")
 
 
-@pytest.mark.parametrize(("size", "scheme"), LOOKS, ids=["-".join(look) for look in LOOKS])
 def test_who_cannot_be_asked_is_said_beforehand_and_who_was_asked_instead_afterwards(
-    reader: Reader, browser_database: str, size: str, scheme: str
+    reader: Reader, browser_database: str
 ) -> None:
     ask_of(browser_database, "analyst", "gone")
     try:
-        with reader(**SIZES[size], color_scheme=scheme) as chat:
+        with reader(**PHONE) as chat:
             beside, note = chat.page.locator("#answers"), chat.page.locator(".welcome .answers")
             expect(note).to_be_hidden()
             chat.page.get_by_role("radio", name="Analyst").check()
@@ -155,8 +165,7 @@ def test_who_cannot_be_asked_is_said_beforehand_and_who_was_asked_instead_afterw
             chat.send("Hello")
             line = chat.replies.last.locator(".in-place")
             expect(line).to_have_text("Asked of offline: gone could not be asked.")
-            assert violations(chat.page) == []
-            assert chat.too_small_targets() == []
+            assert faults(chat) == []
     finally:
         list_fallback(browser_database, "")
         ask_of(browser_database, "analyst", "")

@@ -8,11 +8,8 @@ from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.long_pdf import long_pdf
 from tests.browser.pages import Chat
-from tests.browser.test_files import reading
 from tests.browser.test_viewer import ask_about, page_at, panel
 from tests.model_server import ModelServer
-
-__all__ = ["reading"]
 
 
 def search(chat: Chat, words: str) -> None:
@@ -24,7 +21,7 @@ def search(chat: Chat, words: str) -> None:
 def test_a_page_of_a_file_is_found_and_opened_beside_its_turn_by_keyboard(
     chat: Chat, model: ModelServer, reading: None
 ) -> None:
-    ask_about(chat, model, ("report.pdf", long_pdf(30)))
+    ask_about(chat, model, ("report.pdf", long_pdf(9)))
     chat.page.get_by_role("link", name="New conversation").click()
     search(chat, "4711 crowns")
     hit = chat.threads.locator(".hit")

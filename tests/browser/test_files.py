@@ -2,11 +2,10 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Locator, Route, expect
 
@@ -16,7 +15,6 @@ from tests.browser.pages import Chat
 from tests.browser.rows import offer_models, set_reading, takes_images
 from tests.browser.test_models import pick
 from tests.model_server import ModelServer
-from tests.processes import started
 from tests.waiting import until
 
 SLOW = 4_000
@@ -117,13 +115,6 @@ def held_uploads(chat: Chat) -> Iterator[None]:
         route.continue_()
 
 
-@pytest.fixture
-def reading(browser_database: str) -> Iterator[None]:
-    """A worker that reads what is uploaded."""
-    with started("work", "--queue", "files", DATABASE_URL=browser_database):
-        yield
-
-
 def test_files_are_chosen_by_keyboard_and_sent_with_a_message(
     chat: Chat, model: ModelServer, reading: None, tmp_path: Path
 ) -> None:
@@ -215,7 +206,7 @@ def test_an_upload_shows_how_far_it_is_and_can_be_cancelled(chat: Chat) -> None:
     expect(chat.page.locator("#announcer")).to_contain_text("Removed: “larger.txt”.")
 
 
-def test_a_message_waits_for_its_uploads_but_not_for_their_reading(chat: Chat, browser_database: str) -> None:
+def test_a_message_waits_for_its_uploads_but_not_for_their_reading(chat: Chat, unread: Callable[[], None]) -> None:
     with held_uploads(chat):
         attach(chat, payload("notes.txt"))
         chat.send("Read this")
@@ -231,12 +222,14 @@ def test_a_message_waits_for_its_uploads_but_not_for_their_reading(chat: Chat, b
     expect(chat.turns.first).to_contain_text("Read this")
     expect(sent_files(chat)).to_contain_text(["Reading"])
     expect(chat.live).to_be_visible()
-    with started("work", "--queue", "files", DATABASE_URL=browser_database):
-        expect(chat.replies).to_have_count(1)
+    unread()
+    expect(chat.replies).to_have_count(1)
     expect(sent_files(chat)).to_contain_text(["Text · 26 bytes"])
 
 
-def test_a_long_file_tells_its_pages_and_the_draft_survives_a_reload(chat: Chat, browser_database: str) -> None:
+def test_a_long_file_tells_its_pages_and_the_draft_survives_a_reload(
+    chat: Chat, browser_database: str, unread: Callable[[], None]
+) -> None:
     name = f"report-{id(chat)}.md"
     attach(chat, payload(name), payload("beside.txt"))
     expect(chip(chat, name)).to_contain_text("Reading")
@@ -335,7 +328,7 @@ def test_the_preview_of_another_model_counts_the_files(chat: Chat, browser_datab
         offer_models(browser_database)
 
 
-def test_a_refused_message_gives_its_files_back(chat: Chat) -> None:
+def test_a_refused_message_gives_its_files_back(chat: Chat, unread: Callable[[], None]) -> None:
     chat.ask("Hello")
     attach(chat, payload("kept.txt"), payload("gone.txt"))
     expect(chip(chat, "gone.txt")).to_contain_text("Reading")

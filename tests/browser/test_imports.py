@@ -3,22 +3,14 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import FilePayload, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
+from tests.browser.test_endings import SIZES
 from tests.browser.test_files import picture
-from tests.processes import started
-
-
-@pytest.fixture
-def _reading(browser_database: str) -> Iterator[None]:
-    with started("work", "--queue", "files", DATABASE_URL=browser_database):
-        yield
 
 
 def exported() -> FilePayload:
@@ -74,13 +66,10 @@ def open_import(chat: Chat, *, phone: bool) -> None:
     chat.page.get_by_role("button", name="Import conversations…").click()
 
 
-@pytest.mark.parametrize("phone", [False, True])
-def test_pictures_of_an_export_are_shown_and_missing_files_are_named(
-    reader: Reader, _reading: None, phone: bool
-) -> None:
-    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
-    with reader(viewport=size, has_touch=phone, is_mobile=phone) as chat:
-        open_import(chat, phone=phone)
+def test_pictures_of_an_export_are_shown_and_missing_files_are_named(reader: Reader, reading: None) -> None:
+    """On a phone, and then beside it at a desk."""
+    with reader(**SIZES["phone"]) as chat:
+        open_import(chat, phone=True)
         dialog = chat.page.get_by_role("dialog", name="Import conversations")
         expect(dialog).to_contain_text("a ZIP file of at most 2560 MB")
         dialog.locator("input[type=file]").set_input_files(exported())
@@ -91,7 +80,7 @@ def test_pictures_of_an_export_are_shown_and_missing_files_are_named(
         item = dialog.get_by_role("listitem").filter(has_text="a-plan-of-the-harbour.docx")
         expect(item).to_contain_text("The import does not hold its bytes.")
         assert violations(chat.page) == []
-        assert not phone or chat.too_small_targets() == []
+        assert chat.too_small_targets() == []
         dialog.get_by_role("link", name="The painted boat").click()
         user, assistant = chat.turns.nth(0), chat.turns.nth(1)
         expect(user).to_contain_text("[attached: a-plan-of-the-harbour.docx – it is not here]")
@@ -99,8 +88,10 @@ def test_pictures_of_an_export_are_shown_and_missing_files_are_named(
             files = turn.get_by_role("list", name="Files")
             expect(files.get_by_role("img")).to_be_visible()
         expect(assistant).to_contain_text("Here it is.")
-        assert violations(chat.page) == []
-        assert chat.page.evaluate("document.documentElement.scrollWidth") == size["width"]
+        for size in SIZES.values():
+            chat.page.set_viewport_size(size["viewport"])
+            assert violations(chat.page) == []
+            assert chat.page.evaluate("document.documentElement.scrollWidth") == size["viewport"]["width"]
 
 
 def talk(*messages: tuple[str, str, str]) -> FilePayload:

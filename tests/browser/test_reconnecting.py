@@ -1,7 +1,8 @@
 """What the page does when the server goes away and comes back."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import psycopg
@@ -26,98 +27,109 @@ DELETE_HERE = """async () => {
 """As another window does it."""
 
 
-Serve = Callable[[], AbstractContextManager[ServerProcess]]
+@dataclass
+class Address:
+    """Where one server after the other listens."""
+
+    servers: ExitStack
+    options: dict[str, str]
+    port: int = field(default_factory=free_port)
+    latest: ServerProcess | None = None
+
+    def start(self) -> ServerProcess:
+        arguments = ("serve", "--port", str(self.port), "--skip-checks")
+        self.latest = self.servers.enter_context(started(*arguments, **self.options))
+        self.latest.wait_until_ready()
+        return self.latest
+
+    def running(self) -> ServerProcess:
+        """The one that is there, or a new one."""
+        return self.latest if self.latest and self.latest.process.poll() is None else self.start()
 
 
-@pytest.fixture
-def serve(browser_database: str, server_environment: dict[str, str]) -> Serve:
-    """A server that can be started again at the same address."""
-    port = free_port()
-
-    @contextmanager
-    def serving() -> Iterator[ServerProcess]:
-        with started("serve", "--port", str(port), DATABASE_URL=browser_database, **server_environment) as running:
-            running.wait_until_ready()
-            yield running
-
-    return serving
+@pytest.fixture(scope="module")
+def address(browser_database: str, server_environment: dict[str, str]) -> Iterator[Address]:
+    options = {"DATABASE_URL": browser_database, "DJANGO_SETTINGS_MODULE": "tests.server_settings"}
+    with ExitStack() as servers:
+        yield Address(servers, {**server_environment, **options})
 
 
 def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
-    reader: Reader, serve: Serve, model: ModelServer
+    reader: Reader, address: Address, model: ModelServer
 ) -> None:
     model.script(text("The first half", Gate(), " never came."), text("A whole answer."))
-    with serve() as running, reader(running.url.rstrip("/")) as chat:
+    running = address.running()
+    with reader(running.url.rstrip("/")) as chat:
         chat.send("Tell me")
         expect(chat.live.locator(".parts > .prose")).to_have_text("The first half")
         running.kill()
         expect(chat.page.get_by_text(AWAY)).to_be_visible()
-        with serve():
-            note = chat.replies.locator(".turn-note.warning")
-            expect(note).to_contain_text("The server was restarted")
-            expect(chat.page.get_by_text(AWAY)).to_be_hidden()
-            assert chat.said() == ["Tell me", "The first half"]
-            note.get_by_role("button", name="Retry").click()
-            expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
-            assert chat.said() == ["Tell me", "A whole answer."]
+        address.start()
+        note = chat.replies.locator(".turn-note.warning")
+        expect(note).to_contain_text("The server was restarted")
+        expect(chat.page.get_by_text(AWAY)).to_be_hidden()
+        assert chat.said() == ["Tell me", "The first half"]
+        note.get_by_role("button", name="Retry").click()
+        expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
+        assert chat.said() == ["Tell me", "A whole answer."]
         chat.problems.clear()  # the browser itself reports the connections that it could not make
 
 
-def test_what_the_database_was_away_for_goes_again_and_is_there_once(
-    reader: Reader, serve: Serve, model: ModelServer, browser_database: str
-) -> None:
-    name = urlsplit(browser_database).path[1:]
-    with serve() as running, reader(running.url.rstrip("/")) as chat:
-        chat.send("Hello")
-        expect(chat.replies).to_have_count(1)
-        with psycopg.connect(browser_database, dbname="postgres", autocommit=True) as administration:
-            administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-            administration.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
-            chat.send("Are you there?")
-            try:
-                until(lambda: "database unreachable for a frame" in running.output)
-            finally:
-                administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
-        expect(chat.replies).to_have_count(2)
-        assert chat.said()[::2] == ["Hello", "Are you there?"]
-        chat.problems.clear()
-
-
-def test_a_page_goes_from_a_server_that_is_drained_to_the_next_in_mid_reply(
-    reader: Reader, serve: Serve, model: ModelServer
-) -> None:
-    gate = Gate()
-    model.script(text("Begun by the old, ", gate, "read from the new."))
-    with serve() as old, reader(old.url.rstrip("/")) as chat:
-        chat.send("Go on")
-        expect(chat.live.locator(".parts > .prose")).to_have_text("Begun by the old,")
-        chat.box.fill("What I was writing")
-        old.process.send_signal(draining.SIGNAL)
-        expect(chat.page.get_by_text(AWAY)).to_be_visible()
-        with serve():
-            expect(chat.page.get_by_text(AWAY)).to_be_hidden()
-            gate.open()
-            expect(chat.replies).to_have_count(1)
-            assert chat.said() == ["Go on", "Begun by the old, read from the new."]
-            expect(chat.box).to_have_value("What I was writing")
-            assert old.process.wait(60) == 0
-        chat.problems.clear()  # the browser itself reports the connections that it could not make
-
-
-def test_what_is_sent_while_the_server_is_away_goes_out_once_when_it_is_back(reader: Reader, serve: Serve) -> None:
-    with serve() as running, reader(running.url.rstrip("/")) as chat:
+def test_what_is_sent_while_the_server_is_away_goes_out_once_when_it_is_back(reader: Reader, address: Address) -> None:
+    running = address.running()
+    with reader(running.url.rstrip("/")) as chat:
         chat.ask("Before")
         running.kill()
         expect(chat.page.get_by_text(AWAY)).to_be_visible()
         chat.send("Meanwhile")
         chat.send("And this too")
         expect(chat.page.get_by_text("Kept here. It is sent as soon as the server is back.")).to_have_count(2)
-        with serve():
-            expect(chat.replies).to_have_count(3)
-            chat.page.reload()
-            expect(chat.replies).to_have_count(3)
-            assert chat.said()[::2] == ["Before", "Meanwhile", "And this too"]
+        address.start()
+        expect(chat.replies).to_have_count(3)
+        chat.page.reload()
+        expect(chat.replies).to_have_count(3)
+        assert chat.said()[::2] == ["Before", "Meanwhile", "And this too"]
         chat.problems.clear()
+
+
+def test_a_page_goes_from_a_server_that_is_drained_to_the_next_in_mid_reply(
+    reader: Reader, address: Address, model: ModelServer
+) -> None:
+    gate = Gate()
+    model.script(text("Begun by the old, ", gate, "read from the new."))
+    old = address.running()
+    with reader(old.url.rstrip("/")) as chat:
+        chat.send("Go on")
+        expect(chat.live.locator(".parts > .prose")).to_have_text("Begun by the old,")
+        chat.box.fill("What I was writing")
+        old.process.send_signal(draining.SIGNAL)
+        expect(chat.page.get_by_text(AWAY)).to_be_visible()
+        address.start()
+        expect(chat.page.get_by_text(AWAY)).to_be_hidden()
+        gate.open()
+        expect(chat.replies).to_have_count(1)
+        assert chat.said() == ["Go on", "Begun by the old, read from the new."]
+        expect(chat.box).to_have_value("What I was writing")
+        assert old.process.wait(60) == 0
+        chat.problems.clear()  # the browser itself reports the connections that it could not make
+
+
+def test_what_the_database_was_away_for_goes_again_and_is_there_once(
+    chat: Chat, browser_server: ServerProcess, browser_database: str
+) -> None:
+    name, before = urlsplit(browser_database).path[1:], len(browser_server.output)
+    chat.ask("Hello")
+    with psycopg.connect(browser_database, dbname="postgres", autocommit=True) as administration:
+        administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        administration.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        try:
+            chat.send("Are you there?")
+            until(lambda: "database unreachable for a frame" in browser_server.output[before:])
+        finally:
+            administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+    expect(chat.replies).to_have_count(2)
+    assert chat.said()[::2] == ["Hello", "Are you there?"]
+    chat.problems.clear()
 
 
 def test_a_reply_that_went_on_while_the_page_was_offline_is_whole_afterwards(chat: Chat, model: ModelServer) -> None:

@@ -12,11 +12,11 @@ from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from tests.browser.conftest import Reader
 from tests.browser.listening import NetworkListener, listening
-from tests.browser.pages import CHROMIUM_ARGS, Chat, KeptPages
-from tests.browser.rows import add_artifact
+from tests.browser.pages import CHROMIUM_ARGS, Chat, chat_page
+from tests.browser.rows import add_artifact, add_reader
 from tests.browser.test_artifacts import beside
 from tests.browser.ways_out import LEADS_ELSEWHERE, STAYS, WAYS_OUT
-from tests.processes import server
+from tests.model_server import ModelServer
 
 PAYLOADS = int(os.environ.get("OPENBOOK_TEST_PAYLOADS", "12"))
 LOOK_UP = "<script>fetch('http://{name}/').catch(() => fetch('{url}/looked-up'))</script>"
@@ -39,6 +39,8 @@ RUN_ALL = """async ([id, contents, run]) => {
     }
     await Promise.all(shown);
 }"""
+SWITCHED_OFF = """document.addEventListener(
+    "DOMContentLoaded", () => document.getElementById("panel")?.removeAttribute("data-run-scripts"));"""
 UNHELD = """(contents) => {
     for (const content of contents) {
         const frame = document.createElement("iframe");
@@ -56,16 +58,11 @@ def network_log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(playwright: Playwright, chromium_path: str, network_log: Path) -> Iterator[Browser]:
+def logged_browser(playwright: Playwright, chromium_path: str, network_log: Path) -> Iterator[Browser]:
     arguments = [*CHROMIUM_ARGS, f"--log-net-log={network_log}"]
     browser = playwright.chromium.launch(executable_path=chromium_path, args=arguments)
     yield browser
     browser.close()
-
-
-@pytest.fixture
-def kept_pages(browser: Browser) -> KeptPages:
-    return KeptPages(browser)
 
 
 def some(payloads: list[str]) -> list[str]:
@@ -107,24 +104,22 @@ def works(listener: NetworkListener) -> bool:
     return sorted(heard.split(b" HTTP")[0] for heard in listener.heard[before:]) == [b"GET /works", b"works"]
 
 
-@pytest.mark.parametrize(
-    ("payloads", "run"),
-    [pytest.param(WAYS_OUT, False, id="without a click"), pytest.param(STAYS, True, id="scripts that stay")],
-)
 def test_nobody_hears_of_a_page(
-    reader: Reader, browser_database: str, browser: Browser, network_log: Path, payloads: list[str], run: bool
+    logged_browser: Browser, server_url: str, browser_database: str, model: ModelServer, network_log: Path
 ) -> None:
-    payloads = some(payloads)
-    with reader() as chat, listening() as listener, listening() as other:
-        address = chat.page.url
-        show(chat, browser_database, aimed(payloads, listener, "name.outside.test"), run=run)
-        show_unheld(browser.new_page(), payloads, other)
-        assert (listener.heard, listener.connections) == ([], 0)
-        assert works(listener)
-        assert chat.page.url.startswith(address)
-        chat.page.close()  # and with it what it still has to complain about
-        chat.problems.clear()
-    browser.close()
+    """Neither of whatever leads elsewhere, shown without a click, nor of scripts that stay and are run."""
+    for every, run in ((WAYS_OUT, False), (STAYS, True)):
+        payloads = some(every)
+        with chat_page(logged_browser, server_url) as chat, listening() as listener, listening() as other:
+            chat.bring_session(add_reader(browser_database))
+            chat.open()
+            address = chat.page.url
+            show(chat, browser_database, aimed(payloads, listener, "name.outside.test"), run=run)
+            show_unheld(chat.page.context.new_page(), payloads, other)
+            assert (listener.heard, listener.connections) == ([], 0)
+            assert works(listener)
+            assert chat.page.url.startswith(address)
+    logged_browser.close()
     names = network_log.read_text(errors="replace")
     assert ("outside.test" in names, "unheld.test" in names) == (False, True)
 
@@ -223,17 +218,15 @@ def test_a_page_without_scripts_offers_nothing_to_run_and_can_be_read(chat: Chat
     expect(shown.get_by_text("Shown without")).to_have_count(0)
 
 
-def test_where_scripts_are_switched_off_none_can_be_run(
-    reader: Reader, browser_database: str, server_environment: dict[str, str]
-) -> None:
-    with (
-        server(browser_database, **server_environment, OPENBOOK_RUN_SCRIPTS="off") as forbidding,
-        reader(forbidding.url.rstrip("/")) as chat,
-    ):
-        shown = beside(chat, browser_database, "<p>text</p><script>document.title = 1</script>", kind="html")
-        expect(framed(chat)).to_have_text("text")
-        expect(shown).to_contain_text("Shown without its scripts, which are not run here.")
-        expect(shown.get_by_role("button", name="Run its scripts …")).to_have_count(0)
+def test_where_scripts_are_switched_off_none_can_be_run(chat: Chat, browser_database: str) -> None:
+    """Which the page of the chat says, as tests/artifacts/web/test_frames.py shows."""
+    chat.page.add_init_script(SWITCHED_OFF)
+    shown = beside(chat, browser_database, "<p>text</p><script>document.title = 1</script>", kind="html")
+    expect(framed(chat)).to_have_text("text")
+    expect(shown).to_contain_text("Shown without its scripts, which are not run here.")
+    expect(shown.get_by_role("button", name="Run its scripts …")).to_have_count(0)
+    chat.page.close()
+    chat.problems.clear()  # the frame may not run the script of this test either
 
 
 DIAGRAM = """flowchart TD

@@ -1,6 +1,7 @@
 """A file beside the conversation: its pages, tables or picture, what of them each reply was given, and what cites them."""
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Locator, expect
 
@@ -9,14 +10,11 @@ from tests.browser.conftest import Reader
 from tests.browser.long_pdf import long_pdf
 from tests.browser.pages import Chat
 from tests.browser.test_book import open_book
-from tests.browser.test_files import DELETE, LARGE, attach, chip, payload, picture, reading, sent_files, slow_network
+from tests.browser.test_files import DELETE, LARGE, attach, chip, payload, picture, sent_files, slow_network
 from tests.model_scripts import text
 from tests.model_server import ModelServer
-from tests.processes import started
 
-__all__ = ["reading"]
-
-PAGES = 300
+PAGES = 60
 TABLE = "City,Loaves,Note\n" + "".join(f"City {row},{row * 3},of the day before\n" for row in range(400))
 IN_VIEW = """(selector) => {
     const panel = document.getElementById("panel-body").getBoundingClientRect();
@@ -68,15 +66,15 @@ def test_a_long_pdf_is_read_page_by_page_and_only_what_is_near_is_drawn(
     chat.page.keyboard.press("ArrowRight")
     chat.page.keyboard.press("ArrowLeft")
     expect(number).to_have_value("2")
-    number.fill("250")
+    number.fill("50")
     number.press("Enter")
-    expect(page_at(chat, 250).locator("img")).to_be_visible()
-    assert page_at(chat, 250).locator("img").evaluate("image => image.decode().then(() => image.naturalHeight)") == 1568
+    expect(page_at(chat, 50).locator("img")).to_be_visible()
+    assert page_at(chat, 50).locator("img").evaluate("image => image.decode().then(() => image.naturalHeight)") == 1568
     expect(page_at(chat, 1).locator("img")).to_have_count(0)
     assert chat.page.evaluate(ASKED) < 30
     assert violations(chat.page) == []
     panel(chat).get_by_role("button", name="Contents").click()
-    expect(panel(chat).get_by_role("button", name="Chapter 25")).to_be_focused()
+    expect(panel(chat).get_by_role("button", name="Chapter 5")).to_be_focused()
     chat.page.keyboard.press("Home")
     chat.page.keyboard.press("ArrowDown")
     chat.page.keyboard.press("Enter")
@@ -97,51 +95,45 @@ def test_a_long_pdf_is_read_page_by_page_and_only_what_is_near_is_drawn(
     expect(card(chat, "report.pdf")).to_be_focused()
 
 
-def test_pages_tell_which_reply_they_were_given_for(chat: Chat, model: ModelServer, reading: None) -> None:
-    ask_about(chat, model, ("report.pdf", long_pdf(120)))
-    expect(chat.replies.first).to_contain_text(re.compile(r"From\s*report\.pdf: pages 1"))
-    model.script(text("Nothing more."))
-    chat.ask("Which chapter holds quarter 99, and what was it like?")
-    chat.replies.first.get_by_role("button", name="report.pdf").click()
-    expect(page_at(chat, 1)).to_contain_text("Given for this reply")
-    expect(panel(chat).get_by_label("Given for reply to")).to_contain_text("What were the costs of quarter seven?")
-    number = panel(chat).get_by_label("Page", exact=True)
-    number.fill("99")
-    number.press("Enter")
-    expect(page_at(chat, 99)).to_contain_text("Given for a later reply, not for this one")
-    panel(chat).get_by_label("Given for reply to").select_option(index=0)
-    expect(page_at(chat, 99)).to_contain_text("Given for this reply")
-    number.fill("60")
-    number.press("Enter")
-    expect(page_at(chat, 60)).to_contain_text(re.compile("Not given: (does not bear on what you asked|no room)"))
-    assert violations(chat.page) == []
-    chat.page.reload()
-    expect(chat.replies.first).to_contain_text(re.compile(r"From\s*report\.pdf: pages 1"))
-    left_out = open_book(chat).locator(".fate.left-out li")
-    told = [line for line in left_out.all_inner_texts() if line.startswith("report.pdf, pages ")]
-    assert told, "the book names the pages that were left out"
-
-
-def test_a_citation_leads_to_its_page_and_says_where_that_was_not_given(
+def test_a_citation_leads_to_its_page_which_tells_for_which_reply_it_was_given(
     chat: Chat, model: ModelServer, reading: None
 ) -> None:
-    answer = "They were **4711** [report.pdf, p. 7], see [report.pdf, p. 111] and `[report.pdf, p. 8]`, not [1]."
-    ask_about(chat, model, ("report.pdf", long_pdf(120)), answer=answer)
+    answer = "They were **4711** [report.pdf, p. 7], see [report.pdf, p. 51] and `[report.pdf, p. 8]`, not [1]."
+    ask_about(chat, model, ("report.pdf", long_pdf(PAGES)), answer=answer)
     for _ in range(2):
         cited = chat.replies.last.locator(".prose").get_by_role("button")
         expect(cited).to_have_count(2)
-        expect(cited.last).to_have_accessible_name("report.pdf, p. 111 (The model was not given this part)")
+        expect(cited.last).to_have_accessible_name("report.pdf, p. 51 (The model was not given this part)")
         cited.first.focus()
         chat.page.keyboard.press("Enter")
         expect(page_at(chat, 7)).to_be_focused()
         expect(page_at(chat, 7)).to_contain_text("Given for this reply")
         expect(page_at(chat, 7).get_by_text("4711 crowns")).to_be_attached()
         cited.last.click()
-        expect(page_at(chat, 111)).to_be_focused()
-        expect(page_at(chat, 111)).to_contain_text("Not given")
+        expect(page_at(chat, 51)).to_be_focused()
+        expect(page_at(chat, 51)).to_contain_text("Not given")
         chat.page.keyboard.press("Escape")
         expect(panel(chat)).to_be_hidden()
+        expect(chat.replies.first).to_contain_text(re.compile(r"From\s*report\.pdf: pages 1"))
         chat.page.reload()
+    model.script(text("Nothing more."))
+    chat.ask("Which chapter holds quarter 49, and what was it like?")
+    chat.replies.first.locator(".turn-given").get_by_role("button").click()
+    expect(page_at(chat, 1)).to_contain_text("Given for this reply")
+    expect(panel(chat).get_by_label("Given for reply to")).to_contain_text("What were the costs of quarter seven?")
+    number = panel(chat).get_by_label("Page", exact=True)
+    number.fill("49")
+    number.press("Enter")
+    expect(page_at(chat, 49)).to_contain_text("Given for a later reply, not for this one")
+    panel(chat).get_by_label("Given for reply to").select_option(index=0)
+    expect(page_at(chat, 49)).to_contain_text("Given for this reply")
+    number.fill("30")
+    number.press("Enter")
+    expect(page_at(chat, 30)).to_contain_text(re.compile("Not given: (does not bear on what you asked|no room)"))
+    assert violations(chat.page) == []
+    left_out = open_book(chat).locator(".fate.left-out li")
+    told = [line for line in left_out.all_inner_texts() if line.startswith("report.pdf, pages ")]
+    assert told, "the book names the pages that were left out"
 
 
 def test_tables_are_tables_whose_head_stays(chat: Chat, model: ModelServer, reading: None) -> None:
@@ -212,16 +204,16 @@ def test_a_deleted_file_and_one_that_cannot_be_read_say_so(chat: Chat, model: Mo
     chat.problems.clear()  # the browser reports the status
 
 
-def test_a_file_that_is_still_read_is_shown_as_soon_as_it_is_there(chat: Chat, browser_database: str) -> None:
+def test_a_file_that_is_still_read_is_shown_as_soon_as_it_is_there(chat: Chat, unread: Callable[[], None]) -> None:
     attach(chat, payload("notes.md", b"# Harbour\n\nThe ferry leaves at nine.\n"))
     expect(chip(chat, "notes.md")).to_contain_text("Reading")
     chat.send("When does it leave?")
     expect(chat.live).to_be_visible()
     card(chat, "notes.md").click()
     expect(panel(chat).get_by_text("Nothing of it is read yet.")).to_be_visible()
-    with started("work", "--queue", "files", DATABASE_URL=browser_database):
-        expect(panel(chat).get_by_text("The ferry leaves at nine.")).to_be_visible()
-        expect(chat.replies).to_have_count(1)
+    unread()
+    expect(panel(chat).get_by_text("The ferry leaves at nine.")).to_be_visible()
+    expect(chat.replies).to_have_count(1)
     card(chat, "notes.md").click()
     expect(panel(chat)).to_contain_text("Text · 37 bytes")
 
