@@ -82,7 +82,6 @@ def test_search_and_export_are_read_from_the_standby_and_say_how_old_they_may_be
     assert len(threads["results"]) == 1
 
 
-@pytest.mark.operate
 def test_pages_of_staff_say_how_old_they_may_be(installation: Installation) -> None:
     thread = installation.client.call("POST", "threads/new/messages/", {"content": "Which ferry?"})["thread"]
     staff = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
@@ -121,7 +120,6 @@ def test_a_standby_that_lags_or_is_away_is_not_read(installation: Installation) 
     until(lambda: installation.found("Porto")[1] is not None)
 
 
-@pytest.mark.operate
 def test_a_read_that_the_standby_cancels_is_done_again_on_the_primary(installation: Installation) -> None:
     """It has read one table and waits for another, when the primary locks the first: what it holds may not hold up what is
     replayed for long."""

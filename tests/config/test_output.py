@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import logging
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -23,6 +24,7 @@ from tests.other_services import elsewhere
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\x08\u202e\u2028\x7f"
 OURS = ("config", "conversations", "memory", "artifacts")
+PRINTS = re.compile(r"\b(?:print|write|OutputWrapper)\(|self\.style\.")
 RAW = {
     "config/management/commands/backup.py",  # the line of progress, on which names of tables stand
     "artifacts/reading/child.py",  # JSON for its parent
@@ -60,8 +62,9 @@ def test_each_command_prints_so(name: str) -> None:
 
 def test_nothing_is_printed_past_it() -> None:
     raw = set()
-    for path in (path for folder in OURS for path in (Path(project.BASE_DIR) / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    texts = {path: path.read_text() for folder in OURS for path in (Path(project.BASE_DIR) / folder).rglob("*.py")}
+    for path, text in texts.items():
+        for node in ast.walk(ast.parse(text)) if PRINTS.search(text) else ():
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if name in {"print", "sys.stdout.write", "sys.stderr.write", "self.output.write", "OutputWrapper"}:
                 raw.add(str(path.relative_to(project.BASE_DIR)))
