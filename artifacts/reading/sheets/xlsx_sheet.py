@@ -48,7 +48,7 @@ class Rows:
         self._workbook = workbook
         self._comments = comments
         """By row from 1 and column from 0; what was given with its cell is taken out."""
-        self._value_tag = self._formula_tag = ""
+        self._value_tag = self._formula_tag = self._inline_tag = ""
         self._columns: dict[str, int] = {}
         self._styles: dict[str, CellStyle] = {}
 
@@ -71,7 +71,10 @@ class Rows:
                 if event == "start":
                     if data is None and element.tag.endswith("sheetData"):
                         data, space = element, element.tag.removesuffix("sheetData")
-                        row_tag, self._value_tag, self._formula_tag = (f"{space}{tag}" for tag in ("row", "v", "f"))
+                        row_tag = f"{space}row"
+                        self._value_tag, self._formula_tag, self._inline_tag = (
+                            f"{space}{tag}" for tag in ("v", "f", "is")
+                        )
                     continue
                 if element.tag == row_tag:
                     given = element.get("r", "")
@@ -118,29 +121,21 @@ class Rows:
     def _cell(self, cell: Element) -> str:
         """What the cell shows."""
         kind = cell.get("t", "n")
-        value: str | None = None
-        formula: Element | None = None
-        text: SharedText = ""
-        for inner in cell:
-            tag = inner.tag
-            if tag == self._value_tag:
-                value = inner.text
-            elif tag == self._formula_tag:
-                formula = inner
-            elif tag.endswith("is"):
-                text = read_text(inner)
-        if formula is not None and self._is_unknown(kind, value, cell):
+        value, formula = cell.findtext(self._value_tag), cell.find(self._formula_tag)
+        if formula is not None and self._is_unknown(kind, value):
             return _formula(formula)
         style = self._styles.get(cell.get("s", "")) or self._style(cell.get("s", ""))
         if kind == "n" and value:
             return self._number(value, style)
         if kind == "s" and value:
             return self._shared(value, style)
+        inline = cell.find(self._inline_tag)
+        text = "" if inline is None else read_text(inline)
         return self.texts.text(text or _word(kind, value or "", cell), style)
 
-    def _is_unknown(self, kind: str, value: str | None, cell: Element) -> bool:
+    def _is_unknown(self, kind: str, value: str | None) -> bool:
         if not value:
-            return kind != "str" or not any(inner.tag == self._value_tag for inner in cell)
+            return kind != "str" or value is None
         return self._workbook.is_recalculated and value == "0"
 
     def _style(self, number: str) -> CellStyle:
