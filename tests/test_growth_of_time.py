@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from artifacts.exporting import markdown_blocks
 from artifacts.reading import parts
 from artifacts.reading.blocks import Title
@@ -44,6 +46,8 @@ from tests.growth_of_time import (
     steep_numbered,
     too_long,
 )
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = frozenset({"artifacts", "config", "conversations", "memory"})

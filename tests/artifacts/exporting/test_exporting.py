@@ -189,6 +189,7 @@ def test_a_csv_table_is_read_as_it_is_meant() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_large_table_is_laid_out_in_time() -> None:
     rows = "\n".join(f"{number},Customer {number},{number * 3}" for number in range(500))
     text = pdf_text(export_bytes(f"number,name,tripled\n{rows}", "pdf", kind="table"))

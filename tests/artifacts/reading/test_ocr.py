@@ -11,6 +11,8 @@ from config.doctor.machine import ocr
 from tests.artifacts.reading.cases.pdf import document, lines, shifted_font
 from tests.artifacts.reading.helpers import SAMPLES, read_file
 
+pytestmark = pytest.mark.process
+
 LANGUAGES = "eng+deu"
 
 

@@ -12,6 +12,8 @@ from artifacts.reading.process import Limits, Outline, page_pictures, read, thum
 from tests.artifacts.reading.helpers import SAMPLES, read_file
 from tests.artifacts.reading.hostile import pdf
 
+pytestmark = pytest.mark.process
+
 COSTS = """# Costs
 
 Mooring in Zürich costs 12 €{note} a day; see the tariff.

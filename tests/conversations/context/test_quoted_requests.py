@@ -265,6 +265,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.long
 def test_no_other_module_writes_a_marker() -> None:
     roots = [settings.BASE_DIR / app for app in ("conversations", "memory", "artifacts")]
     found: dict[str, set[str]] = {}

@@ -89,6 +89,7 @@ def test_an_archive_that_unpacks_to_more_than_it_says_is_refused() -> None:
         read_upload(lying(bomb, 1_000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_what_can_only_be_unpacked_whole_is_refused(method: int) -> None:
     bomb = packed({"conversations.json": b'{"format": "openbook/1", "x": "' + b" " * 50 * MOST + b'"}'}, method)

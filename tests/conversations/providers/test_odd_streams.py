@@ -144,6 +144,7 @@ def test_odd_lines_of_the_claude_cli(name: str) -> None:
     assert told_by(shown(events)) == CLI[name].told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("begin", "piece", "refused"),
     [

@@ -286,11 +286,13 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
                     yield name, node
 
 
+@pytest.mark.long
 def test_nothing_beside_it_imports_what_can_connect() -> None:
     imports = {f"{path}: {name}" for path, tree in modules() if path != JUDGED for name in connecting_modules(tree)}
     assert imports == IMPORTED_BESIDE
 
 
+@pytest.mark.long
 def test_nothing_beside_it_opens_connections() -> None:
     opening = {
         f"{path}: {name}" for path, tree in modules() if path != JUDGED for name, _ in calls(tree) if name in OPENERS
@@ -298,6 +300,7 @@ def test_nothing_beside_it_opens_connections() -> None:
     assert opening == OPENED_BESIDE
 
 
+@pytest.mark.long
 def test_each_client_of_an_sdk_is_given_the_judged_one() -> None:
     def is_given(call: ast.Call) -> bool:
         given = [ast.unparse(keyword) for keyword in call.keywords]

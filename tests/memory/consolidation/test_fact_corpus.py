@@ -30,6 +30,7 @@ def outcomes(statement: Statement) -> list[str]:
     return ["found" if any(value.casefold() in note for note in notes) else "missing" for value in statement.values]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("half", HALVES)
 def test_seven_in_ten_facts_are_found_and_one_in_twenty_notes_is_wrong_at_most(half: str, language: str) -> None:
