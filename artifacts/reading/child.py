@@ -15,7 +15,6 @@ from typing import Any
 from xml.etree.ElementTree import ParseError
 
 from artifacts.reading.blocks import Block, Picture, Title
-from artifacts.reading.kinds import Kind
 from artifacts.reading.left_out import Account
 from artifacts.reading.parts import PartObject, make_parts
 from artifacts.reading.pictures.folder import PictureFolder
@@ -25,27 +24,6 @@ from conversations import runtime
 from conversations.runtime import confinement
 from conversations.runtime.text import clean_deep
 
-READERS = {
-    Kind.IMAGE: "pictures.image",
-    Kind.PDF: "pdf.reader",
-    Kind.DOCUMENT: "word.docx",
-    Kind.SHEET: "sheets.workbook",
-    Kind.SLIDES: "slides.pptx",
-    Kind.BOOK: "web.book",
-    Kind.PAGE: "web.page",
-    Kind.MAIL: "mail.reader",
-    Kind.TEXT: "text.plain",
-}
-"""Modules beside this one, of which only the one that is needed is loaded. Each has
-
-``read(path, extension, pictures)``, which yields blocks, the first a ``Title``, and raises ``FileProblem``. Those of PDF
-and of pictures have ``thumbnail(path, pictures)``, which gives its name, too, and that of PDF
-``draw(path, numbers, pictures)``, which yields pictures.
-"""
-
-OPEN_DOCUMENT = "opendocument.open_document"
-"""The module for its texts, sheets and slides, whose extensions begin with an o."""
-OFFICE = {Kind.DOCUMENT, Kind.SHEET, Kind.SLIDES}
 CODE = [Path(__file__).parent, Path(runtime.__file__).parent]
 """What readers may still import."""
 FILE_BYTES = 64 * 2**20
@@ -65,7 +43,7 @@ def main() -> None:
     with suppress(AttributeError, OSError):  # not every system can
         os.nice(10)
     confinement.cut_off()
-    reader = reader_of(job["kind"], job["extension"])
+    reader = importlib.import_module(job["reader"])
     confinement.keep_to_files(readable=[Path(job["path"]), *CODE], writable=Path(job["folder"]))
     try:
         for message in messages(job, reader):
@@ -82,11 +60,6 @@ def main() -> None:
         _write({"problem": {"code": "damaged", "message": message}})
     else:
         _write({"end": True})
-
-
-def reader_of(kind: str, extension: str) -> Any:
-    place = OPEN_DOCUMENT if kind in OFFICE and extension.startswith("o") else READERS[Kind(kind)]
-    return importlib.import_module(f"artifacts.reading.{place}")
 
 
 def messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from artifacts.reading import compound
 from artifacts.reading.archives import DAMAGED, ENCRYPTED, open_archive
+from artifacts.reading.formats import format_of
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.text.encodings import PADDING, wide_encoding
 
@@ -198,6 +199,8 @@ def detect(path: Path, name: str) -> FileType:
         start = file.read(SAMPLE_BYTES)
     if not start.strip():
         raise FileProblem("empty", "The file is empty.")
+    if format := format_of(start):
+        return FileType(Kind(format.kind), format.media_type, format.extension)
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _archived(path)
     if start.startswith(compound.MAGIC):

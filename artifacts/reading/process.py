@@ -20,6 +20,7 @@ from artifacts.reading.kinds import FileType
 from artifacts.reading.left_out import LeftOutObject
 from artifacts.reading.limits import Limits
 from artifacts.reading.problems import TOO_LONG, TOO_MUCH_MEMORY, FileProblem
+from artifacts.reading.readers import reader_name
 
 __all__ = ["FileProblem", "LeftOutEntry", "Limits", "Outline", "Part", "page_pictures", "read", "thumbnail"]
 
@@ -130,7 +131,7 @@ def _drawn(job: dict[str, Any], folder: Path, limits: Limits) -> Generator[Path]
 def _job(path: Path, type: FileType, folder: Path, limits: Limits) -> dict[str, Any]:
     return {
         "path": str(path.absolute()),
-        "kind": type.kind,
+        "reader": reader_name(type.kind, type.extension),
         "extension": type.extension,
         "folder": str(folder.absolute()),
         "limits": asdict(limits),

@@ -1,5 +1,6 @@
 """Files read as the product reads them: all that comes of one."""
 
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from artifacts.reading import process as reading
 from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.process import Found, LeftOutEntry, Limits, Outline, Part, read
+from artifacts.reading.readers import reader_name
 
 SAMPLES = Path(__file__).with_name("samples")
 
@@ -48,8 +50,8 @@ def read_here(path: Path, folder: Path) -> Outcome:
 
     def found() -> Iterator[Found]:
         type = detect(path, path.name)
-        job = {"path": str(path), "kind": type.kind, "extension": type.extension, "folder": str(folder)}
-        reader = child.reader_of(type.kind, type.extension)
+        job = {"path": str(path), "extension": type.extension, "folder": str(folder)}
+        reader = importlib.import_module(reader_name(type.kind, type.extension))
         return reading.found_in(child.messages(job | {"limits": asdict(Limits())}, reader), folder)
 
     return _outcome(found)

@@ -276,8 +276,9 @@ def test_code_that_ran_in_the_child_could_reach_nothing(listener: socket.socket,
 
 def test_the_process_that_reads_knows_nothing_of_django_and_no_secrets() -> None:
     code = (
-        "import importlib, os, sys; from artifacts.reading import child\n"
-        "for reader in [*child.READERS.values(), child.OPEN_DOCUMENT]: importlib.import_module(f'artifacts.reading.{reader}')\n"
+        "import importlib, sys; from artifacts.reading import child, readers\n"
+        "for name in [*readers.READERS.values(), readers.OPEN_DOCUMENT]:\n"
+        "    importlib.import_module(f'artifacts.reading.{name}')\n"
         "print([name for name in sys.modules if name.split('.')[0] in {'django', 'config'}])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={}, capture_output=True, text=True)
