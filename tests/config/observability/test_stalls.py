@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -32,19 +33,26 @@ async def watched(step: Callable[[], object]) -> None:
     watchdog.end()
 
 
+ESTIMATE = "conversations/context/tokens/estimate.py:"
+
+
 def records(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     return [record for record in caplog.records if record.name == "openbook.stalls"]
 
 
 def test_a_step_that_keeps_the_loop_is_told_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
     asyncio.run(watched(busy))
-    until(lambda: bool(records(caplog)))
-    told = vars(records(caplog)[0])
+
+    def in_step() -> list[dict[str, Any]]:
+        """On a busy machine others may keep the loop, too."""
+        return [vars(each) for each in records(caplog) if vars(each)["code_stack"][0].startswith(ESTIMATE)]
+
+    until(lambda: bool(in_step()))
+    told = in_step()[0]
     assert told["stalled_ms"] >= 1000 * LIMIT
     assert (told["in_thread"], told["place"]) in {
         ("loop", name) for name in ("estimate_tokens", "_weigh", "_weigh.<locals>.<genexpr>")
     }
-    assert told["code_stack"][0].startswith("conversations/context/tokens/estimate.py:")
     samples = [sample for metric in STALL_SECONDS._kept.collect() for sample in metric.samples]
     assert {sample.labels["code_function_name"] for sample in samples} >= {told["place"]}
 
