@@ -19,6 +19,7 @@ from conversations.context.files.unread import unread
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.reasons import Reason
 from conversations.context.record import fates, snapshots
+from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshot_shapes import (
     BudgetOriginAnswer,
     CacheAnswer,
@@ -263,44 +264,63 @@ def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:
 
 
 def _sections(snapshot: ContextSnapshot, material: RecordedTexts) -> Iterator[SectionAnswer]:
-    def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> SectionAnswer:
-        times = [at for part in made_of if (at := material.forgotten.get(part))]
-        return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(times, default=None)}
-
+    """In the order in which they are sent."""
     for part in snapshots.sections_of(snapshot):
-        yield section(part.name, material.texts.get(part.sha256), part.tokens, part.sha256)
-    additions = [part for part in snapshots.additions_of(snapshot) if part.name not in SAID]
-    beside = "\n\n".join(filter(None, (material.texts.get(addition.sha256, "") for addition in additions)))
-    beside_tokens = sum(addition.tokens for addition in additions)
-    made_of = [addition.sha256 for addition in additions]
+        yield _section(material, part.name, [part]) | {"text": material.texts.get(part.sha256)}
+    added = snapshots.additions_of(snapshot)
+    beside = _section(material, "message", [part for part in added if part.name not in SAID])
     if snapshot.quotes_turns:
-        yield section("message", beside, beside_tokens, *made_of)
+        yield beside
         return
-    silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
     newest = _newest_position(snapshot)
-    history = [turn for turn in material.turns if turn.position != newest]
-    message = [turn for turn in material.turns if turn.position == newest]
-    places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
-    yield section("history", "\n\n".join(_turn_lines(history)), snapshot.message_history_tokens, *places)
+    yield _history(snapshot, material, newest)
     if snapshot.files:
-        given = [turn.file_blocks for turn in material.turns]
-        results = [*(turn.results for turn in material.turns), material.results]
-        read = [blocks for each in results for blocks in each.values()]
-        text = "\n\n".join(filter(None, map(text_in, [*given, *read])))
-        yield section(FILES, text, snapshot.files["tokens"])
-    lines = _turn_lines(message)
-    yield section(
-        "message",
-        "\n\n".join([*lines, beside] if beside else lines),
-        (0 if silent else runs_of(snapshot)[-1].tokens) + beside_tokens,
-        *made_of,
-        *([newest] if newest else []),
-    )
-    rounds = [part for part in snapshots.additions_of(snapshot) if part.name in SAID]
-    if rounds:
-        texts = [material.texts.get(part.sha256, "") for part in rounds]
-        digests = [part.sha256 for part in rounds]
-        yield section("reply", "\n\n".join(filter(None, texts)), sum(part.tokens for part in rounds), *digests)
+        yield _section(material, FILES, []) | {"text": _text_of_files(material), "tokens": snapshot.files["tokens"]}
+    yield _message(snapshot, material, newest, beside)
+    if rounds := [part for part in added if part.name in SAID]:
+        yield _section(material, "reply", rounds)
+
+
+def _section(material: RecordedTexts, name: str, parts: Sequence[NamedText], *turns: int) -> SectionAnswer:
+    """Of these texts, as far as they are there. It may also be made of ``turns``, by their positions."""
+    texts = (material.texts.get(part.sha256) for part in parts)
+    made_of: list[str | int] = [*(part.sha256 for part in parts), *turns]
+    times = [at for part in made_of if (at := material.forgotten.get(part))]
+    return {
+        "name": name,
+        "tokens": sum(part.tokens for part in parts),
+        "text": "\n\n".join(filter(None, texts)),
+        "forgotten_at": max(times, default=None),
+    }
+
+
+def _history(snapshot: ContextSnapshot, material: RecordedTexts, newest: int | None) -> SectionAnswer:
+    places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
+    lines = _turn_lines([turn for turn in material.turns if turn.position != newest])
+    told = _section(material, "history", [], *places)
+    return told | {"text": "\n\n".join(lines), "tokens": snapshot.message_history_tokens}
+
+
+def _message(
+    snapshot: ContextSnapshot, material: RecordedTexts, newest: int | None, beside: SectionAnswer
+) -> SectionAnswer:
+    """The person's words, and what stands beside them."""
+    lines = _turn_lines([turn for turn in material.turns if turn.position == newest])
+    own = 0 if snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT else runs_of(snapshot)[-1].tokens
+    times = [at for at in (beside["forgotten_at"], material.forgotten.get(newest or 0)) if at]
+    return {
+        "name": "message",
+        "tokens": own + beside["tokens"],
+        "text": "\n\n".join([*lines, *filter(None, [beside["text"]])]),
+        "forgotten_at": max(times, default=None),
+    }
+
+
+def _text_of_files(material: RecordedTexts) -> str:
+    in_turns = [turn.file_blocks for turn in material.turns]
+    results = [*(turn.results for turn in material.turns), material.results]
+    read = [blocks for each in results for blocks in each.values()]
+    return "\n\n".join(filter(None, map(text_in, [*in_turns, *read])))
 
 
 def _against_duplicates(snapshot: ContextSnapshot) -> DuplicatesAnswer:
