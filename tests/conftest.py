@@ -10,6 +10,7 @@ import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import cast
 
@@ -86,6 +87,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for kind in kinds(item):
             item.add_marker(kind)
+    if seed := os.environ.get("OPENBOOK_TEST_ORDER"):
+        shuffle(items, random.Random(seed))
+
+
+def shuffle(items: list[pytest.Item], order: random.Random) -> None:
+    """In another order: the modules, and the tests of each. What a module shares is made once nevertheless."""
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    groups = list(modules.values())
+    order.shuffle(groups)
+    for group in groups:
+        order.shuffle(group)
+    items[:] = [item for group in groups for item in group]
 
 
 def pytest_collection_finish() -> None:
