@@ -14,18 +14,17 @@ FORMATS: list[str] = []
 @dataclass(frozen=True, kw_only=True)
 class Format:
     """``kind`` is one of ``kinds.Kind``, which icon and words go by; ``extension`` has no dot and is no other format's;
-    ``begins`` is a pattern."""
+    ``begins`` is what its first bytes are."""
 
     kind: str
     media_type: str
     extension: str
-    begins: bytes
+    begins: re.Pattern[bytes]
 
 
 def format_of(start: bytes) -> Format | None:
     """By the first bytes of a file."""
-    formats = map(_format, FORMATS)
-    return next((each for each in formats if re.match(each.begins, start, re.DOTALL)), None)
+    return next((format for format in map(_format, FORMATS) if format.begins.match(start)), None)
 
 
 def module_of(extension: str) -> str | None:

@@ -193,4 +193,4 @@ def test_each_runbook_is_a_page_whose_links_lead_to_others(operator: Client) -> 
     assert len(runbooks) > 5
     shown = operator.get(f"{URL}runbooks/queue-old/").content.decode()
     assert "<h1>" in shown
-    assert "<pre>" in shown
+    assert '<pre tabindex="0">' in shown

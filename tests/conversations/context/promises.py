@@ -232,9 +232,12 @@ def reasons_by_position(body: dict[str, Any]) -> dict[int, Reason]:
 
 def same(body: Mapping[str, Any]) -> dict[str, Any]:
     """A snapshot body without what tells a preview from a request that is made, and without what was measured."""
-    own = ("id", "reply", "message", "timings_ms")
+    own = {"id", "reply", "message", "timings_ms"}
     items = [item | {"id": None} if item.get("reason") in ("newest", "shortened") else item for item in body["items"]]
-    return {name: value for name, value in body.items() if name not in own} | {"items": items}
+    begins = body["window_begins"] if body["window_begins"] != body["message"] else None
+    switch = body["switch"] and {name: value for name, value in body["switch"].items() if name != "text"}  # its tense
+    alike = {"items": items, "window_begins": begins, "switch": switch}
+    return {name: value for name, value in body.items() if name not in own} | alike
 
 
 def check_change(a: ContextSnapshot, before: Context, b: ContextSnapshot, after: Context) -> None:
