@@ -12,14 +12,15 @@ from django import forms
 from conversations.context import replay
 from conversations.context.built_context import Context
 from conversations.context.explain.section_names import HISTORY, label_of
-from conversations.context.replay import (
+from conversations.context.record.request_record import (
     MemoryChoice,
     NotReplayable,
     QueryChoice,
     Record,
-    ReplayedContexts,
     Settings,
+    record_of,
 )
+from conversations.context.replay import ReplayedContexts
 from conversations.context.rules.fitting import INSTRUCTION
 from conversations.context.sources import Place, all_sources
 from conversations.context.tokens.budget import in_tokens
@@ -190,7 +191,7 @@ class WhatIfPage:
 
 def what_if_page(snapshot: ContextSnapshot, query_data: Any, *, shown: bool) -> WhatIfPage:
     try:
-        record = replay.record_of(snapshot)
+        record = record_of(snapshot)
     except NotReplayable as error:
         return WhatIfPage(refusal=str(error))
     form = WhatIfForm(record, query_data)

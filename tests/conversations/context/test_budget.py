@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from conversations.context import replay
 from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.request_record import Settings, record_of
 from conversations.context.tokens.budget import (
     TOKEN_FIELDS,
     Budget,
@@ -126,7 +127,7 @@ def test_a_request_with_a_share_is_recorded_and_comes_out_again_whatever_staff_c
     Assistant.objects.filter(slug="companion").update(budget_share=None, history_tokens_high=2_900, history_turns_min=2)
     Model.objects.filter(pk=row.pk).update(context_window=5_000)
     model_catalog.reread()
-    record = replay.record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
+    record = record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
     with read_only():
         remade = replay.remake(record, record.settings)
     assert remade.is_exact
@@ -136,9 +137,9 @@ def test_a_request_with_a_share_is_recorded_and_comes_out_again_whatever_staff_c
 @pytest.mark.django_db
 def test_what_if_an_assistant_with_a_share_had_answered(user: User) -> None:
     snapshot = make_snapshot(make_thread(user, [*TALK, "And who is she?"]))
-    record = replay.record_of(snapshot)
+    record = record_of(snapshot)
     other = copy(record.settings.assistant)
     other.budget_share = 1
     with read_only():
-        made = replay.remake(record, replay.Settings(assistant=other)).other
+        made = replay.remake(record, Settings(assistant=other)).other
     assert (made.origin.share, made.budget.hard_cap) == (1, made.origin.window // 100)

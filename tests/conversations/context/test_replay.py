@@ -19,9 +19,10 @@ from conversations.context.builder import continue_context
 from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import MemoryChoice, NotReplayable, QueryChoice, record_of
 from conversations.context.render.rendering import QUOTING, canonical
 from conversations.context.render.tool_sections import ToolTexts
-from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
+from conversations.context.replay import ReplayedContexts
 from conversations.context.rules.fitting import round_section
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.markers import RECALLED
@@ -44,7 +45,7 @@ TALK = ["Who is Ada Lovelace?", "She wrote the first program."] * 30
 
 
 def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bool, **choices: Any) -> ReplayedContexts:
-    known = replay.record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
+    known = record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
     settings = replace(known.settings, assistant=copy(known.settings.assistant), **choices)
     change(settings.assistant)
     with read_only():

@@ -19,6 +19,7 @@ from conversations.context import replay
 from conversations.context.built_context import Context
 from conversations.context.query.rewriting import Rewriting, RewritingOutcome
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.context.render.rendering import canonical
 from conversations.context.rules import prompt_cache
 from conversations.context.rules.fitting import history_room, tiers_room
@@ -292,7 +293,7 @@ class Story(RuleBasedStateMachine):
         recorded, assistant, gave_way = self.told[place % len(self.told)]
         snapshot = ContextSnapshot.objects.get(id=recorded.id)
         snapshot.thread.assistant = assistant
-        record = replay.record_of(snapshot)
+        record = record_of(snapshot)
         with read_only():
             remade = replay.remake(record, record.settings)
         assert remade.is_exact or gave_way

@@ -17,6 +17,7 @@ from pytest_django import Settings
 from conversations import replies
 from conversations.context import replay
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.context.rules.fitting import GO_ON_WORDS
 from conversations.context.tokens import calibration as token_calibration
 from conversations.context.tokens.estimate import TURN_OVERHEAD
@@ -78,7 +79,7 @@ async def sent_in(request: ContextSnapshot) -> Payload:
 
 
 def is_remade(request: ContextSnapshot) -> bool:
-    record = replay.record_of(request)
+    record = record_of(request)
     with read_only():
         return replay.remake(record, record.settings).is_exact
 

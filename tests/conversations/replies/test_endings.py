@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from conversations import replies
 from conversations.context import replay
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.context.rules.fitting import GO_ON_WORDS
 from conversations.errors import CannotContinue, CannotRetry
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
@@ -58,7 +59,7 @@ async def are_proven(reply: Reply) -> None:
 
 def is_remade(request: ContextSnapshot) -> bool:
     with read_only():
-        record = replay.record_of(request)
+        record = record_of(request)
         return replay.remake(record, record.settings).is_exact
 
 

@@ -15,6 +15,7 @@ from pytest_django import Settings
 from conversations import replies
 from conversations.context import replay
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.context.tokens.estimate import TURN_OVERHEAD, countable_texts, turn_tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, TokenCount, text_blocks
 from conversations.providers import get_provider
@@ -87,7 +88,7 @@ async def test_a_long_turn_is_counted_once_and_the_next_requests_go_by_that(
 
 
 def is_remade(request: ContextSnapshot) -> bool:
-    found = replay.record_of(request)
+    found = record_of(request)
     with read_only():
         made = replay.remake(found, found.settings)
     return made.is_exact and list(made.own.runs) == snapshots.runs_of(request)

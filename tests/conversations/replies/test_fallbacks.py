@@ -14,6 +14,7 @@ from artifacts.models import Preset
 from conversations import replies
 from conversations.context import replay
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.models import Assistant, ContextSnapshot, Fallback, Message, Reply, Thread
 from conversations.providers import get_provider
 from conversations.providers.circuit_breaker import FAILURES
@@ -60,7 +61,7 @@ async def requests_of(reply: Reply) -> list[tuple[str, str, str, str, str]]:
 
 def is_remade(request: ContextSnapshot) -> bool:
     with read_only():
-        record = replay.record_of(request)
+        record = record_of(request)
         return replay.remake(record, record.settings).is_exact
 
 

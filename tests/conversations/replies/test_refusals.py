@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from conversations import replies
 from conversations.context import replay
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import refusals
@@ -184,7 +185,7 @@ async def test_the_other_model_answers_by_itself_in_the_same_reply(
 
 def is_remade(request: ContextSnapshot) -> bool:
     with read_only():
-        record = replay.record_of(request)
+        record = record_of(request)
         return replay.remake(record, record.settings).is_exact
 
 

@@ -9,6 +9,7 @@ from pytest_django import Settings
 from conversations import replies
 from conversations.context import replay
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import record_of
 from conversations.models import Assistant, ContextSnapshot, Reply
 from conversations.providers import get_provider
 from conversations.providers.openai import OpenAIProvider
@@ -69,7 +70,7 @@ async def test_it_is_remade_as_it_was_where_the_server_tells_nothing_any_more(
 
 def is_remade(request: ContextSnapshot) -> bool:
     with read_only():
-        record = replay.record_of(request)
+        record = record_of(request)
         return replay.remake(record, record.settings).is_exact
 
 

@@ -15,7 +15,8 @@ from django.core.asgi import get_asgi_application
 
 from conversations.accounts import tokens
 from conversations.context.record import snapshots
-from conversations.context.replay import ReplayedContexts, record_of, remake
+from conversations.context.record.request_record import record_of
+from conversations.context.replay import ReplayedContexts, remake
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread, UserLimits
 from conversations.rest import streams
 from conversations.runtime.db import in_database, read_only

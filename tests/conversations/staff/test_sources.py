@@ -13,6 +13,7 @@ from pytest_django import Settings
 from conversations.context import replay
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshot_api, snapshots
+from conversations.context.record.request_record import record_of
 from conversations.context.record.snapshots import NotRebuildable
 from conversations.context.render.excerpts import bullet, fit_list
 from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
@@ -129,7 +130,7 @@ def test_a_comparison_names_it_and_a_replay_tells_where_it_comes_from(
 
 def test_it_is_made_again_as_it_was_and_cut_where_there_is_less_room(snapshot: ContextSnapshot) -> None:
     make_thread(snapshot.thread.user, title="Boats")
-    record = replay.record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
+    record = record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
     assistant = copy.copy(record.settings.assistant)
     assistant.total_tokens = assistant.hard_cap_tokens = 400
     with read_only():
