@@ -1,5 +1,6 @@
 """Forgetting is real: afterwards no table holds what was forgotten, and nothing else is gone."""
 
+import re
 from datetime import date, timedelta
 from itertools import chain
 from typing import Any
@@ -55,10 +56,20 @@ def dump() -> str:
     )
 
 
+BYTES = re.compile(r"\\\\x[0-9a-f]*")
+NO_WORDS = re.compile(
+    rf"{BYTES.pattern}|\d{{4}}-\d\d-\d\d[ t]\d\d:\d\d:\d\d(?:\.\d+)?|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}"
+)
+"""Bytes, times and ids, in which digits of a word may stand by chance."""
+
+
 def rows_with(*words: str) -> list[str]:
     """The rows of the database in which one of the words stands, as text or as bytes."""
-    wanted = [form for word in words for form in (word.lower(), word.encode().hex())]
-    return [row for row in dump().splitlines() if any(word in row.lower() for word in wanted)]
+    return [row for row in dump().splitlines() if any(holds(row.lower(), word) for word in words)]
+
+
+def holds(row: str, word: str) -> bool:
+    return word.lower() in NO_WORDS.sub(" ", row) or word.encode().hex() in " ".join(BYTES.findall(row))
 
 
 def turn(thread: Thread, position: int) -> Message:
