@@ -8,6 +8,8 @@ from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
 
 AXIS = 1_000
+QUICK = 0.02
+"""Of the time of building: steps that took less are told together."""
 SEEN = 4
 """No bar is narrower, in units of ``AXIS``: a step of a millisecond beside a reply of ten seconds."""
 LABELS = {step.name: step.label for step in STEPS} | {"render": "Request written", "record": "Account made"}
@@ -35,11 +37,17 @@ def waterfall(snapshot: ContextSnapshot) -> list[TimingStep]:
 
 
 def building(measured: Mapping[str, float], built: float) -> list[tuple[str, str, float, float]]:
-    """Name, label, beginning and duration of each step."""
-    steps, after = [], 0.0
+    """Name, label, beginning and duration of each step that took its time, and of the quick ones together."""
+    steps, quick, after = [], [], 0.0
     for name in sorted(measured, key=lambda name: [*LABELS, name].index(name)):
-        steps.append((name, f"Context: {LABELS.get(name, name).lower()}", after, measured[name]))
+        if measured[name] < built * QUICK:
+            quick.append(measured[name])
+        else:
+            steps.append((name, f"Context: {LABELS.get(name, name).lower()}", after, measured[name]))
         after += measured[name]
+    if quick:
+        label = f"Context: {len(quick)} quicker step{'s' if len(quick) > 1 else ''}"
+        steps.append(("quick", label, 0.0, sum(quick)))
     return [*steps, ("built", "Context in all", 0.0, built)] if built else steps
 
 
