@@ -8,7 +8,8 @@ from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
 from artifacts.reading.process import Limits, Part, read
 from conversations.context.built_context import Context
-from conversations.context.choose.thread import room_for_files
+from conversations.context.choose.files import picture_counter
+from conversations.context.choose.thread import form_for, room_for_files
 from conversations.context.files.excerpts import FileOutline, PartOutline, choose
 from conversations.context.files.thread_files import PictureCounter
 from conversations.context.tokens.budget import in_tokens
@@ -16,7 +17,6 @@ from conversations.context.tokens.estimate import estimate_tokens
 from conversations.context.turns.groups import FILE
 from conversations.files import storage
 from conversations.models import Assistant
-from conversations.providers.image_tokens import image_rule
 from conversations.rest.message_files import NOT_TAKEN, SentFile
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
@@ -34,10 +34,8 @@ def tokens_of_unstored(
     if not unstored:
         return 0
     assert context.material
-    provider, factor, row = context.material.request.provider, context.factor, context.material.facts.row
-    pictures = PictureCounter(
-        are_seen=provider.sends_pictures and row.takes_images, factor=factor, rule=image_rule(context.model)
-    )
+    factor, form = context.factor, form_for(context.material, is_readable=False)
+    pictures = picture_counter(context.material.facts, form)
     room = room_for_files(in_tokens(assistant, context.origin.window), context.origin) // 2
     outlines: list[FileOutline] = []
     for file in unstored:

@@ -13,9 +13,8 @@ from statistics import mean
 from django.contrib.auth.models import User
 
 from conversations.context.files.excerpts import FileOutline, PartKey, choose
-from conversations.context.files.ranking import sought_words
 from conversations.context.files.thread_files import PictureCounter
-from conversations.context.gather.files import read_files
+from conversations.context.gather.files import FilesQuery, read_files
 from conversations.context.tokens.factor import PLAIN
 from conversations.files.progress import read_file
 from conversations.models import File, FilePart
@@ -96,8 +95,8 @@ def ours(files: Sequence[StoredFile], language: str, room: int) -> Way:
     user, new = files[0].user, [file.id for file in files]
 
     def choose_parts(text: str) -> Sequence[PartKey]:
-        words = sought_words(user.pk, text)
-        read = read_files(user_id=user.pk, thread_id=None, position=0, new=new, words=words, pictures=COUNTER)
+        query = FilesQuery(user_id=user.pk, thread_id=None, position=0, new=new, text=text, pictures=COUNTER)
+        read = read_files(query)
         chosen = choose([read.outlines[id] for id in new], (), read.scores, room)
         return [(excerpt.file.id, number) for excerpt in chosen for number in excerpt.numbers]
 
@@ -148,9 +147,7 @@ def stored(user: User, document: Document, sections: int | None = None) -> Store
     assert file.state == File.State.READY, file.error
     rows = [*FilePart.objects.filter(file=file).order_by("number")]
     id = str(file.id)
-    read = read_files(
-        user_id=user.pk, thread_id=None, position=0, new=[id], words=sought_words(user.pk, ""), pictures=COUNTER
-    )
+    read = read_files(FilesQuery(user_id=user.pk, thread_id=None, position=0, new=[id], text="", pictures=COUNTER))
     return StoredFile(
         document=document,
         user=user,

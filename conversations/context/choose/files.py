@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from conversations.context.choose.choice import Choice
 from conversations.context.choose.step import Step
+from conversations.context.files.excerpts import FileForm
 from conversations.context.files.in_turns import in_turns
 from conversations.context.files.thread_files import PictureCounter
 from conversations.context.gather.files import FilesQuery
-from conversations.context.gather.material import Material
+from conversations.context.gather.material import Facts, Material
 from conversations.context.gather.reader import Reader
 from conversations.context.tokens.estimate import text_of
 from conversations.providers.image_tokens import image_rule
@@ -17,16 +18,21 @@ from conversations.providers.image_tokens import image_rule
 def read(reader: Reader, material: Material, choice: Choice) -> Material:
     if not material.has_files:
         return material
-    request, facts, form = material.request, material.facts, choice.file_form
+    request, form = material.request, choice.file_form
     query = FilesQuery(
         user_id=request.scope.user_id,
         thread_id=request.scope.thread_id,
         position=request.newest.position,
         new=material.new_files,
         text=choice.query.query or text_of(request.newest.content),
-        pictures=PictureCounter(are_seen=form.pictures, factor=facts.factor, rule=image_rule(facts.model)),
+        pictures=picture_counter(material.facts, form),
     )
     return replace(material, files=replace(reader.files(query), form=form))
+
+
+def picture_counter(facts: Facts, form: FileForm) -> PictureCounter:
+    """What pictures take for the model that is asked, where files are written so."""
+    return PictureCounter(are_seen=form.pictures, factor=facts.factor, rule=image_rule(facts.model))
 
 
 def choose(material: Material, choice: Choice) -> Choice:

@@ -6,7 +6,6 @@ fitted anew, and the reply's thinking so far is left out. Only models that think
 back whatever else has changed.
 """
 
-import json
 from dataclasses import replace
 
 from conversations.context.choose.choice import Choice
@@ -15,8 +14,7 @@ from conversations.context.files.excerpts import FileExcerpt
 from conversations.context.files.in_turns import read_in_rounds, results_of_rounds
 from conversations.context.gather.material import Material
 from conversations.context.gather.reader import Reader
-from conversations.context.rules.fitting import ROUND, Parts, without_thoughts
-from conversations.context.turns.groups import Block
+from conversations.context.rules.fitting import Parts, without_thoughts
 from conversations.providers.thinking import ThinkingPlan
 
 
@@ -29,7 +27,7 @@ def choose(material: Material, choice: Choice) -> Choice:
     parts = choice.parts
     if material.files.outlines:
         excerpts, form = read_of_files(material, parts), material.files.form
-        results = results_of_rounds(blocks_of_rounds(parts), excerpts, material.read_contents, form)
+        results = results_of_rounds(parts.round_blocks, excerpts, material.read_contents, form)
         parts = replace(parts, read=excerpts, results=results)
     stays = choice.is_further and parts.total_tokens <= choice.limits.fitting.beside_files(parts.file_tokens).hard_cap
     if not stays:
@@ -39,11 +37,7 @@ def choose(material: Material, choice: Choice) -> Choice:
 
 def read_of_files(material: Material, parts: Parts) -> list[FileExcerpt]:
     outlines = material.files.outlines
-    return read_in_rounds(blocks_of_rounds(parts), outlines) if outlines else []
-
-
-def blocks_of_rounds(parts: Parts) -> list[list[Block]]:
-    return [json.loads(part.text) for part in parts.rounds if part.name == ROUND]
+    return read_in_rounds(parts.round_blocks, outlines) if outlines else []
 
 
 def without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:

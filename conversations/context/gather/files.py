@@ -17,7 +17,7 @@ from conversations.context.files.excerpts import (
     PartKey,
     PartOutline,
 )
-from conversations.context.files.ranking import MOST_WORDS, PartWords, SoughtWords, scores
+from conversations.context.files.ranking import MOST_WORDS, PartWords, SoughtWords, scores, sought_words
 from conversations.context.files.thread_files import (
     UNSEEN,
     Contents,
@@ -51,18 +51,16 @@ class FilesQuery:
     pictures: PictureCounter
 
 
-def read_files(
-    *,
-    user_id: int,
-    thread_id: uuid.UUID | None,
-    position: int,
-    new: Collection[str],
-    words: SoughtWords,
-    pictures: PictureCounter,
-) -> ThreadFiles:
-    """What stands in the turns up to this position, and the ``new`` ones, with how much their parts bear on the words. Files
-    that are gone, or another person's, are in none of it."""
-    files = {"user": user_id, "thread": thread_id, "position": position, "files": [*map(uuid.UUID, new)]}
+def read_files(query: FilesQuery) -> ThreadFiles:
+    """What stands in the turns up to the position, and the new ones, with how much their parts bear on the text. Files that
+    are gone, or another person's, are in none of it."""
+    files = {
+        "user": query.user_id,
+        "thread": query.thread_id,
+        "position": query.position,
+        "files": [*map(uuid.UUID, query.new)],
+    }
+    pictures, words = query.pictures, sought_words(query.user_id, query.text)
     outlines: dict[str, FileOutline] = {}
     bits: list[PartWords] = []
     places: list[tuple[int, int, str, list[int], bool]] = []

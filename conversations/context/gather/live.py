@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conversations.context.files.excerpts import FileExcerpt, FileForm
-from conversations.context.files.ranking import sought_words
 from conversations.context.files.thread_files import Contents, ThreadFiles
 from conversations.context.gather.files import FilesQuery, read_files, read_parts
 from conversations.context.gather.history import History, HistoryQuery, read_all, read_history
@@ -59,14 +58,7 @@ class LiveReader:
         return NOTHING if candidates is None else source.fit(candidates, most)
 
     def files(self, query: FilesQuery) -> ThreadFiles:
-        return read_files(
-            user_id=query.user_id,
-            thread_id=query.thread_id,
-            position=query.position,
-            new=query.new,
-            words=sought_words(query.user_id, query.text),
-            pictures=query.pictures,
-        )
+        return read_files(query)
 
     def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm) -> Contents:
         return read_parts(excerpts, form)

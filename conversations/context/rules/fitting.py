@@ -141,6 +141,11 @@ class Parts:
     def prefix_tokens(self) -> int:
         return self.fixed_tokens + sum(tier.tokens for tier in self.tiers)
 
+    @cached_property
+    def round_blocks(self) -> list[list[Block]]:
+        """What the reply said and did, as blocks."""
+        return [json.loads(part.text) for part in self.rounds if part.name == ROUND]
+
     @property
     def rounds_tokens(self) -> int:
         return sum(part.tokens for part in self.rounds)
