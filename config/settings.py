@@ -511,6 +511,7 @@ STATICFILES_DIRS = [
         "dompurify": "dompurify/dist",
         "highlight": "@highlightjs/cdn-assets/es",
         "diff": "diff/libesm",
+        "katex": "katex/dist",
         "mermaid": "@mermaid-js/tiny/dist",
     }.items()
 ]

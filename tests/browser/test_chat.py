@@ -176,14 +176,6 @@ def test_what_a_model_writes_is_shown_as_it_was_meant_in_every_script(chat: Chat
         chat.ask("Show me")
         return chat.replies.last.locator(".parts > .prose")
 
-    # Mathematics keeps its signs.
-    formulas = [r"\(e^{i\pi} * x_1 * y_1\)", r"\[ \int x_1\,dx * y * z \]", "$a_1 * b * c_2$", r"a\,b"]
-    block = "\\[\nA = \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}\n\n* b\n\\]"
-    prose = shown(f"{' and '.join(formulas)}, costs $5 and **bold** $6, \\*no\\*.\n\n{block}\n\nDone.")
-    assert prose.locator("p").first.inner_text() == f"{' and '.join(formulas)}, costs $5 and bold $6, *no*."
-    assert prose.locator(".maths").inner_text() == block
-    expect(prose.locator("strong")).to_have_text("bold")
-
     # Emphasis ends beside the marks of languages without spaces.
     prose = shown(
         "**日本語「強調」**です。**注意：**10回。\n\n**한국어(강조)**는\n\n",

@@ -6,10 +6,28 @@ const ADDRESS = "/artifacts/drawing/";
 const SECONDS = 20;
 
 /**
- * @returns {Promise<{svg: string, words: string}>} the picture, and what its text says of it. Rejected with Mermaid's
- *   reason.
+ * In the page's colours. A picture runs nothing and loads nothing, whatever the text has made of it.
+ * @param {string} source
+ * @param {string} otherwise what it is called where its text doesn't say
+ * @returns {Promise<HTMLImageElement>} Rejected with Mermaid's reason.
  */
-export async function drawDiagram(source, { dark }) {
+export async function pictureOf(source, otherwise) {
+  const dark = isDark();
+  const { svg, words } = await drawDiagram(source, { dark });
+  return h("img", {
+    src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`,
+    alt: words || otherwise,
+    class: dark ? "drawn-dark" : "drawn-light", // and stays so when the page's colours change
+  });
+}
+
+function isDark() {
+  const theme = getComputedStyle(document.documentElement).colorScheme;
+  return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+}
+
+/** @returns {Promise<{svg: string, words: string}>} the picture, and what its text says of it */
+async function drawDiagram(source, { dark }) {
   const frame = h("iframe", {
     class: "drawing-frame",
     src: ADDRESS,

@@ -3,7 +3,7 @@
 import { dressCode } from "../../conversations/js/code.js";
 import { h } from "../../conversations/js/dom.js";
 import { Prose } from "../../conversations/js/prose.js";
-import { drawDiagram } from "./drawing.js";
+import { pictureOf } from "./drawing.js";
 import { renderPage } from "./page.js";
 import { csvRows, isMarkdown } from "./tables.js";
 
@@ -42,20 +42,10 @@ function prose(content) {
   return element;
 }
 
-/** A picture: it runs nothing and loads nothing, whatever the text has made of it. */
 function diagram(version) {
-  const theme = getComputedStyle(document.documentElement).colorScheme;
-  const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   const root = h("div", { class: "artifact-diagram", "aria-busy": "true" }, h("p", { class: "quiet" }, "Drawing …"));
-  drawDiagram(version.content, { dark })
-    .then(
-      ({ svg, words }) =>
-        h("img", {
-          src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`,
-          alt: words || `Diagram “${version.title}”`,
-        }),
-      (error) => notDrawn(version, error.message),
-    )
+  pictureOf(version.content, `Diagram “${version.title}”`)
+    .catch((error) => notDrawn(version, error.message))
     .then((shown) => {
       root.replaceChildren(shown);
       root.removeAttribute("aria-busy");

@@ -6,6 +6,7 @@ import { copyFrom, h, icon } from "./dom.js";
 
 /** Above this, colouring would hold up the page for longer than it helps. */
 const LONGEST_COLOURED = 60_000;
+const LONGEST_LABEL = 80;
 
 function languageOf(code) {
   return [...code.classList].find((name) => name.startsWith("language-"))?.slice("language-".length) ?? "";
@@ -32,17 +33,19 @@ export function dressCode(root, { growing }) {
     const frame = h(
       "div",
       { class: "code" },
-      h("div", { class: "code-head" }, h("span", {}, known?.name ?? language), copy),
+      h("div", { class: "code-head" }, h("span", { class: "code-language" }, known?.name || language || "Text"), copy),
     );
     pre.replaceWith(frame);
     frame.append(pre);
   }
 }
 
-/** Wide tables scroll inside themselves. */
+/** Wide tables scroll inside themselves. What they are called tells several apart. */
 export function dressTables(root) {
   for (const table of root.querySelectorAll("table")) {
-    const frame = h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Table" });
+    const columns = [...table.querySelectorAll("th")].map((head) => head.textContent.trim()).filter(Boolean);
+    const label = ["Table", columns.join(", ").slice(0, LONGEST_LABEL)].filter(Boolean).join(": ");
+    const frame = h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label });
     table.replaceWith(frame);
     frame.append(table);
   }

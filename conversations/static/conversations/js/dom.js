@@ -63,6 +63,8 @@ export async function copyFrom(button, text) {
   const before = { children: [...button.childNodes], label: button.getAttribute("aria-label") };
   button.replaceChildren(icon(name), ...(button.classList.contains("icon-button") ? [] : [label]));
   button.setAttribute("aria-label", label);
+  // A name that changes is not read out by all screen readers.
+  document.getElementById("announcer")?.append(h("p", {}, `${label}.`));
   setTimeout(() => {
     button.replaceChildren(...before.children);
     if (before.label) button.setAttribute("aria-label", before.label);

@@ -7,6 +7,7 @@ import DOMPurify from "dompurify";
 import { Marked } from "marked";
 
 import { CJK_EMPHASIS } from "./emphasis.js";
+import { blockFormulaAt, formulaAt } from "./formulas.js";
 
 const HARMLESS_HTML = /^<\/?(?:br|sub|sup|kbd|u|mark)\s*\/?>$/i;
 
@@ -14,40 +15,39 @@ function escaped(text) {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Mathematics stays as it was written: signs in it are no Markdown. Dollars only where they can't be money. */
-const BRACKETS = /^(?:\\\([^\n]{1,2000}?\\\)|\\\[[^\n]{1,2000}?\\\])/;
-const DOLLARS = /^(?:\$\$[^$\n]{1,2000}\$\$|\$(?=[^\s$])[^$\n]{0,500}[^\s$\\]\$(?!\d))/;
-const BLOCK_MATHS = /^ {0,3}(?:\\\[[\s\S]{1,5000}?\\\]|\$\$[^$]{1,5000}\$\$)[ \t]*(?:\n+|$)/;
-const BEGINS_MATHS = /\\[([]|\$/;
+const BEGINS_FORMULA = /\\[([]|\$/;
 
-/** @type {import("marked").TokenizerAndRendererExtension[]} */
-const maths = [
+/**
+ * Mathematics stays as it was written: signs in it are no Markdown. maths.js sets it.
+ * @type {import("marked").TokenizerAndRendererExtension[]}
+ */
+const formulas = [
   {
-    name: "maths",
+    name: "blockFormula",
     level: "block",
     start: (source) => source.match(/^ {0,3}(?:\\\[|\$\$)/m)?.index,
     tokenizer(source) {
-      const raw = BLOCK_MATHS.exec(source)?.[0];
-      return raw && { type: "maths", raw, text: raw.trim() };
+      const raw = blockFormulaAt(source);
+      return raw && { type: "blockFormula", raw, text: raw.trim() };
     },
-    renderer: ({ text }) => `<p class="maths">${escaped(text)}</p>\n`,
+    renderer: ({ text }) => `<p class="formula">${escaped(text)}</p>\n`,
   },
   {
     name: "formula",
     level: "inline",
-    start: (source) => source.match(BEGINS_MATHS)?.index,
-    tokenizer(source) {
-      const raw = (BRACKETS.exec(source) ?? DOLLARS.exec(source))?.[0];
+    start: (source) => source.match(BEGINS_FORMULA)?.index,
+    tokenizer(source, tokens) {
+      const raw = formulaAt(source, tokens.at(-1)?.raw.at(-1));
       return raw && { type: "formula", raw, text: raw };
     },
-    renderer: ({ text }) => escaped(text),
+    renderer: ({ text }) => `<span class="formula">${escaped(text)}</span>`,
   },
 ];
 
 /** @type {import("marked").MarkedExtension} */
 const OPTIONS = {
   gfm: true,
-  extensions: maths,
+  extensions: formulas,
   tokenizer: {
     /** `\,` and the like are spaces of mathematics; nobody has to escape them. */
     escape(source) {
@@ -108,6 +108,7 @@ const RULES = {
     "p",
     "pre",
     "s",
+    "span",
     "strong",
     "sub",
     "sup",
@@ -125,6 +126,11 @@ const RULES = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };
+
+/** MathML of KaTeX's, without what is no part of what is shown. @param {string} markup @returns {DocumentFragment} */
+export function safeMathMl(markup) {
+  return purifier.sanitize(markup, { USE_PROFILES: { mathMl: true }, RETURN_DOM_FRAGMENT: true });
+}
 
 /** Each block runs the way that its own words do, and code from left to right among any. */
 function directed(fragment) {

@@ -1,7 +1,9 @@
 /** A text that may still grow, shown as Markdown. Only the blocks that changed are rendered again. */
 
+import { dressDiagrams } from "../../artifacts/js/diagrams.js";
 import { dressCode, dressTables } from "./code.js";
 import { blocksOf, renderBlock } from "./markdown.js";
+import { dressMaths } from "./maths.js";
 
 export class Prose {
   #shown = []; // {raw, growing, nodes}
@@ -43,8 +45,10 @@ export class Prose {
     this.#shown.splice(same).forEach(({ nodes }) => nodes.forEach((node) => node.remove()));
     for (const { block, growing: last } of wanted.slice(same)) {
       const fragment = renderBlock(block);
+      dressMaths(fragment, { growing: last });
       dressCode(fragment, { growing: last });
       dressTables(fragment);
+      if (!last) dressDiagrams(fragment);
       this.#shown.push({ raw: block.raw, growing: last, nodes: [...fragment.childNodes] });
       this.element.append(fragment);
     }

@@ -1,0 +1,73 @@
+"""What a reply's text becomes: mathematics, diagrams, tables and code, while it streams and when it is copied."""
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.accessibility import violations
+from tests.browser.pages import Chat
+from tests.model_scripts import Gate, text
+from tests.model_server import ModelServer
+
+SELECT = """element => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+}"""
+LOADED = "() => performance.getEntriesByType('resource').filter(({ name }) => /katex|mermaid/.test(name)).length"
+
+
+def test_formulas_are_set_when_they_end_and_copied_as_they_were_written(chat: Chat, model: ModelServer) -> None:
+    chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    chat.ask("Hello")
+    assert chat.page.evaluate(LOADED) == 0
+    gate = Gate()
+    blocks = "\n\n$$\n\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}\n$$\n\n```math\n\\boxed{x^2}\n```\n\n$\\nope{$ ends."
+    model.script(
+        text(r"For all $x \in \mathbb{R}$, at $5 or $10, $\frac{a", gate, r"}{b}$ and \(\mathbf v\)." + blocks)
+    )
+    chat.send("Show me")
+    live = chat.live.locator(".parts > .prose")
+    expect(live.locator("math")).to_have_text("x∈ℝ")
+    expect(live).to_contain_text(r"at $5 or $10, $\frac{a")
+    gate.open()
+    prose = chat.replies.last.locator(".parts > .prose")
+    expect(prose.locator("math")).to_have_count(5)
+    expect(prose.locator("math").nth(2)).to_have_text("𝐯")
+    expect(prose.locator("math[display=block]")).to_have_count(2)
+    expect(prose).to_contain_text(r"$\nope{$ ends.")
+    assert prose.locator("[style]").count() == 0
+    assert violations(chat.page) == []
+    prose.locator("p").first.evaluate(SELECT)
+    chat.page.keyboard.press("ControlOrMeta+c")
+    copied = chat.page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() == r"For all $x \in \mathbb{R}$, at $5 or $10, $\frac{a}{b}$ and \(\mathbf v\)."
+
+
+def test_a_diagram_is_drawn_once_it_is_whole_and_its_source_stays(chat: Chat, model: ModelServer) -> None:
+    gate = Gate()
+    model.script(
+        text(
+            "```mermaid\nflowchart LR\n  a[Order] --> ",
+            gate,
+            "b[Tray]\n```\n\nAnd:\n\n```mermaid\nflowchart what\n```\n",
+        )
+    )
+    chat.send("Draw it")
+    expect(chat.live.locator("pre")).to_contain_text("a[Order]")
+    gate.open()
+    good, bad = (chat.replies.last.locator(".code").nth(place) for place in (0, 1))
+    picture = good.get_by_role("img", name="Diagram")
+    expect(picture).to_be_visible()
+    assert width(picture) > 100
+    good.get_by_role("button", name="Source").press("Enter")
+    expect(good.locator("pre")).to_be_visible()
+    expect(picture).to_be_hidden()
+    good.get_by_role("button", name="Source").press("Enter")
+    expect(bad.locator(".diagram-note")).to_contain_text("can’t be drawn")
+    expect(bad.locator("pre")).to_have_text("flowchart what\n")
+    assert violations(chat.page) == []
+
+
+def width(element: Locator) -> float:
+    box = element.bounding_box()
+    return box["width"] if box else 0
