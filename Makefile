@@ -18,7 +18,8 @@ help: ## these lines
 run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
 	@exec "$(PYTHON)" manage.py serve
 
-dev: .venv/run.stamp node_modules/.stamp ## serve for development: starts again at each change, static files from source
+dev: .venv/run.stamp node_modules/.stamp .local/locale.stamp
+dev: ## serve for development: starts again at each change, static files from source
 	@exec "$(PYTHON)" manage.py dev
 
 demo: .venv/run.stamp ## fill it with a month of two people and a support case; options=--again: anew
@@ -35,7 +36,8 @@ test-operate: ## in breadth what operators do: images, upgrades, backups, failov
 	@sh tests/services.sh
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m operate
 
-test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser, no process of its own, no tables
+test-fast: .venv/dev.stamp node_modules/.dev.stamp .local/locale.stamp
+test-fast: ## the pure parts: no browser, no process of its own, no tables
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
 	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal \
 		-m "not (browser or process or database or long or operate)"
@@ -60,11 +62,15 @@ check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrati
 	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy .
 	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+	"$(PYTHON)" manage.py translations check --allow-missing
 	"$(PYTHON)" manage.py makemigrations --check --dry-run
 	"$(PYTHON)" manage.py check
 	"$(PYTHON)" -m tests.columns
 	$(NODE) node_modules/eslint/bin/eslint.js .
 	$(NODE) node_modules/typescript/bin/tsc
+
+messages: .venv/run.stamp ## takes what code, templates and scripts mark for translation into locale/, and compiles it
+	@exec "$(PYTHON)" manage.py translations update
 
 audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 	@exec "$(PYTHON)" -m tests.audit
@@ -126,7 +132,7 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 
 clean: ## remove what the other targets made, except for the data: database, secret key
 	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/claude-cli .local/helm
-	rm -rf .local/static .local/static.stamp
+	rm -rf .local/static .local/static.stamp .local/locale .local/locale.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -217,9 +223,14 @@ node_modules/.dev.stamp: node_modules/.stamp
 		-r tests/helm/requirements.txt
 	@touch $@
 
-.local/static.stamp: .venv/run.stamp node_modules/.stamp config/settings.py $(STATIC_FILES)
+.local/locale.stamp: .venv/run.stamp config/languages/catalogues.py $(wildcard locale/*/LC_MESSAGES/*.po)
+	@"$(PYTHON)" manage.py translations compile
+	@touch $@
+
+.local/static.stamp: .venv/run.stamp node_modules/.stamp .local/locale.stamp config/settings.py $(STATIC_FILES)
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-operate test-fast soak check audit bench otel cloud s3 sentry pydantic local image \
+.PHONY: help run dev demo test test-operate test-fast soak check messages audit bench \
+	otel cloud s3 sentry pydantic local image \
 	image-test password lock clean

@@ -15,7 +15,7 @@ from config.management.ending import end_on_signals
 from config.postgres import embedded
 from conversations.runtime.text import printable
 
-WITHOUT_DATABASE = {"collectstatic", "doctor", "help", "version", "--help", "--version", "-h"}
+WITHOUT_DATABASE = {"collectstatic", "doctor", "help", "translations", "version", "--help", "--version", "-h"}
 
 
 def database(command: str) -> AbstractContextManager[object]:

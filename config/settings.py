@@ -427,6 +427,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.languages.middleware.page_language",
     "config.server.middleware.streams_end_with_access",
     "config.server.middleware.pages_count",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -448,7 +449,8 @@ TEMPLATES = [
                 "django.template.context_processors.csp",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
+            "builtins": ["django.templatetags.i18n"],
         },
     }
 ]
@@ -497,7 +499,13 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 
+# By their own names, as the page that offers them has them
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("ar", "العربية")]
 LANGUAGE_CODE = "en"
+# Made of locale/*/LC_MESSAGES/*.po by `manage.py translations compile`: for Python and templates, and for scripts
+OPENBOOK_CATALOGUES = BASE_DIR / ".local" / "locale"
+OPENBOOK_SCRIPT_CATALOGUES = OPENBOOK_CATALOGUES / "scripts"
+LOCALE_PATHS = [OPENBOOK_CATALOGUES]
 TIME_ZONE = "UTC"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -515,6 +523,7 @@ STATICFILES_DIRS = [
         "mermaid": "@mermaid-js/tiny/dist",
     }.items()
 ]
+STATICFILES_DIRS.append(("languages", str(OPENBOOK_SCRIPT_CATALOGUES)))
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": []}}  # any queue; a worker serves all
 

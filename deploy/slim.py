@@ -20,7 +20,8 @@ IMPORTED_LATE = (
     "openai.resources.responses",
 )
 """What clients of providers import when they are first used."""
-LANGUAGE = "en"
+LANGUAGES = {"ar", "de", "en", "es", "fr"}
+"""Of the pages: LANGUAGES in config/settings.py."""
 UNREAD = {"test", "tests", "static", "_flatc"}
 """Folders of packages; the last one is a compiler."""
 FOR_COMPILERS = {".pxd", ".pxi", ".pyi", ".pyx"}
@@ -52,7 +53,7 @@ def unread_python(installed: Path) -> Iterator[Path]:
         if path.is_dir():
             if path.name in UNREAD and path.parts[-2:] != ("django", "test"):
                 yield path
-            elif path.name == "LC_MESSAGES" and path.parent.name != LANGUAGE:
+            elif path.name == "LC_MESSAGES" and path.parent.name not in LANGUAGES:
                 yield path.parent
         elif path.suffix in FOR_COMPILERS:
             yield path

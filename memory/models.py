@@ -12,13 +12,18 @@ left(CASE WHEN jsonb_path_exists(%(expressions)s, '$[*] ? (@ starts with "user:"
 
 
 class Preferences(models.Model):
-    """What a user has decided about memory. Without a row, the defaults hold."""
+    """What a user has decided about memory, days and language. Without a row, the defaults hold."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="preferences"
+    )
     time_zone = models.CharField(max_length=64, default="UTC", help_text="IANA name: what “today” means to the user.")
     remembers = models.BooleanField(
         default=True,
         help_text="Off: nothing that is remembered is given to any request, and nothing new is remembered.",
+    )
+    language = models.CharField(
+        max_length=10, blank=True, default="", db_default="", help_text="Of the pages. Empty: as the browser asks."
     )
 
     class Meta:

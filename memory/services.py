@@ -74,6 +74,12 @@ def preferences_of(user: User) -> Preferences | None:
     return Preferences.objects.filter(user=user).first()
 
 
+def language_of(user: User) -> str:
+    """The language that they chose for the pages; empty without one. Reads nothing where the row came along with the user."""
+    preferences: Preferences | None = getattr(user, "preferences", None)
+    return preferences.language if preferences else ""
+
+
 def zone_of(preferences: Preferences | None) -> ZoneInfo:
     """The user's time zone; UTC without one, or where the name is none."""
     name = preferences.time_zone if preferences else "UTC"

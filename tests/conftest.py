@@ -25,6 +25,7 @@ from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 from pytest_django import DjangoDbBlocker, Settings
 
+from config.languages import catalogues
 from conversations import replies
 from conversations.context.gather import known
 from conversations.context.tokens import calibration as token_calibration
@@ -75,6 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not ALWAYS_THE_SAME and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED or str(random.randrange(2**32))
+    catalogues.compile_stale()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

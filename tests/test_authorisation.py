@@ -68,6 +68,7 @@ EXPECTED: dict[str, Kind] = {
     "memory/": PAGE,
     "account/": PAGE,
     "account/delete/": PAGE,
+    "account/language/": PAGE,
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
     "threads/<uuid:thread_id>/": ROW_PAGE,
@@ -178,7 +179,7 @@ def kind_of(route: str) -> Kind | None:
 
 
 def methods_of(route: str, view: Any) -> list[str]:
-    if route.endswith(("/revoke/", "/sign-out/")):
+    if route.endswith(("/revoke/", "/sign-out/", "/language/")):
         return ["POST"]
     made_of = getattr(view, "view_class", None)
     names = [name for name in getattr(made_of, "http_method_names", ["get"]) if hasattr(made_of, name)] or ["get"]

@@ -16,7 +16,7 @@ class SessionUserBackend(ModelBackend):
     """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right."""
 
     def get_user(self, user_id: Any) -> User | None:
-        user = User.objects.select_related("deletion").filter(pk=user_id).first()
+        user = User.objects.select_related("deletion", "preferences").filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
 
     async def aget_user(self, user_id: Any) -> User | None:

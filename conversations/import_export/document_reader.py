@@ -371,11 +371,15 @@ def _thread_tag(tag: str, threads: Ids) -> str:
 
 
 def preferences(value: Any, place: str) -> PreferencesRecord:
-    preferences = Fields.of({"time_zone": "UTC"} | value if isinstance(value, dict) else value, place)
+    preferences = Fields.of({"time_zone": "UTC", "language": ""} | value if isinstance(value, dict) else value, place)
     zone = preferences.text("time_zone")
     if zone not in zone_names():
         preferences.refuse("time_zone", "must be the name of a time zone, for example Europe/Paris.")
-    return PreferencesRecord(time_zone=zone, remembers=preferences.switch("remembers", default=True))
+    language = preferences.text("language")
+    if language and language not in dict(settings.LANGUAGES):
+        preferences.refuse("language", f"must be one of {', '.join(dict(settings.LANGUAGES))}, or empty.")
+    remembers = preferences.switch("remembers", default=True)
+    return PreferencesRecord(time_zone=zone, remembers=remembers, language=language)
 
 
 def _is_id(value: str) -> bool:

@@ -211,7 +211,11 @@ def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) 
 def _preferences(user: User) -> str:
     """With their name and a comma; empty where the user never chose."""
     chosen = preferences_of(user)
-    values = chosen and {"time_zone": chosen.time_zone, "remembers": chosen.remembers}
+    values = chosen and {
+        "time_zone": chosen.time_zone,
+        "remembers": chosen.remembers,
+        "language": chosen.language,
+    }
     return f'"preferences": {_json(values)}, ' if values else ""
 
 

@@ -151,6 +151,7 @@ class TopicRecord:
 class PreferencesRecord:
     time_zone: str
     remembers: bool
+    language: str
 
 
 Record = ThreadRecord | MemoryRecord | TopicRecord | PreferencesRecord

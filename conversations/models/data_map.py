@@ -286,7 +286,7 @@ TABLES: dict[str, Table] = {
         never="common shares names",
     ),
     "memory.StaleIndex": Table(goes_with="user"),
-    "memory.Preferences": Table(goes_with="user", never="time_zone"),
+    "memory.Preferences": Table(goes_with="user", never="time_zone language"),
     "memory.Consolidation": Table(goes_with="user", never="error"),
     "memory.MirroredMemory": Table(),
     # Accounts

@@ -3,6 +3,7 @@
 from allauth.account import views as allauth_views
 from allauth.account.decorators import reauthentication_required
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.http import Http404, HttpResponse
@@ -15,6 +16,7 @@ from conversations.accounts import lifecycle, mailing, tokens
 from conversations.files import store
 from conversations.web.entry import refused_form
 from conversations.web.views import SignedInRequest
+from memory import services
 from memory.forgetting.ledger import LedgerAway
 
 
@@ -28,8 +30,21 @@ def page(request: SignedInRequest) -> HttpResponse:
         "mail_is_possible": mailing.is_possible(),
         "room": store.room_of(request.user),
         "has_tokens": tokens.of(request.user).exists(),
+        "languages": settings.LANGUAGES,
+        "chosen_language": services.language_of(request.user),
     }
     return render(request, "account/account.html", context)
+
+
+@never_cache
+@login_required
+@require_POST
+def choose_language(request: SignedInRequest) -> HttpResponse:
+    """Of all pages, from now on; empty: as the browser asks."""
+    language = request.POST.get("language", "")
+    if language in {"", *dict(settings.LANGUAGES)}:
+        services.prefer(request.user, language=language)
+    return redirect("account")
 
 
 @never_cache

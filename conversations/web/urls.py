@@ -21,6 +21,7 @@ urlpatterns = [
     path("accounts/leaving/", entry.leaving, name="leaving"),
     path("accounts/", include("allauth.account.urls")),  # the names of the above, and the rest
     path("account/", account.page, name="account"),
+    path("account/language/", account.choose_language, name="choose_language"),
     path("account/sign-out/", account.sign_out, name="sign_out_elsewhere"),
     path("account/delete/", account.delete, name="delete_account"),
 ]

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
 
+from django.conf import settings
 from rest_framework.serializers import ValidationError
 
 from conversations.runtime.shapes import Clean, Day, Id, Time
@@ -14,6 +15,12 @@ from memory.services import zone_names
 def is_zone(name: str) -> None:
     if name not in zone_names():
         raise ValidationError("There is no such time zone. Take an IANA name, such as Europe/Lisbon.")
+
+
+def is_language(name: str) -> None:
+    if name and name not in dict(settings.LANGUAGES):
+        known = ", ".join(dict(settings.LANGUAGES))
+        raise ValidationError(f"The pages have no such language. Take one of {known}, or none: as the browser asks.")
 
 
 def is_meant(everything: bool) -> None:
@@ -51,6 +58,9 @@ class TopicChange(TypedDict):
 class PreferencesChange(TypedDict, total=False):
     remembers: Annotated[bool, "`false`: nothing remembered is given to any request, and nothing new is remembered."]
     time_zone: Annotated[str, {"validators": [is_zone]}, "IANA name, such as `Europe/Lisbon`."]
+    language: Annotated[
+        str, {"allow_blank": True, "validators": [is_language]}, "`en`, `de`, `fr`, `es`, `ar`, or empty."
+    ]
 
 
 class Everything(TypedDict):
@@ -109,6 +119,7 @@ class DayAnswer(TypedDict):
 class PreferencesAnswer(TypedDict):
     remembers: Annotated[bool, "Whether anything is remembered, and given to requests."]
     time_zone: Annotated[str, "IANA name: what “today” means; `UTC` until it is chosen."]
+    language: Annotated[str, "Of the pages, such as `de`; empty: as the browser asks."]
 
 
 class ForgottenTurnAnswer(TypedDict):

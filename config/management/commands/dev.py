@@ -14,10 +14,11 @@ from typing import Any
 
 from django.conf import settings
 
+from config.languages import catalogues
 from config.management.output import PrintableCommand
 
-FOLDERS = ("artifacts", "config", "conversations", "memory", "templates")
-ENDINGS = {".css", ".html", ".js", ".json", ".py", ".sql", ".toml", ".txt"}
+FOLDERS = ("artifacts", "config", "conversations", "locale", "memory", "templates")
+ENDINGS = {".css", ".html", ".js", ".json", ".po", ".py", ".sql", ".toml", ".txt"}
 LOOK_SECONDS = 0.3
 END_SECONDS = 1.0
 """What a server may take to end. Of the five seconds that Ctrl-C may take, a busy machine's database needs most."""
@@ -40,6 +41,7 @@ class Command(PrintableCommand):
         with suppress(KeyboardInterrupt):
             while True:
                 before = stamps(settings.BASE_DIR)
+                catalogues.compile_stale()
                 with server(command) as process:
                     changed = self.wait_for_change(before, process)
                 self.say(f"{changed.relative_to(settings.BASE_DIR)} has changed: starting again ...")

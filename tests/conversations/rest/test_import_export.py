@@ -274,7 +274,7 @@ FULL = document(
         },
     ],
 ) | {
-    "preferences": {"time_zone": "Asia/Tokyo", "remembers": False},
+    "preferences": {"time_zone": "Asia/Tokyo", "remembers": False, "language": "fr"},
     "topics": [
         {
             "id": "00000000-0000-7000-8000-000000000051",

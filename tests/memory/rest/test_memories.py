@@ -260,15 +260,16 @@ async def test_days_are_told_newest_first_with_the_threads_that_they_tell_of(use
 
 
 async def test_preferences_hold_until_they_are_changed(user: User, api: Api) -> None:
-    assert (await api.get("preferences/")).body == {"remembers": True, "time_zone": "UTC"}
+    assert (await api.get("preferences/")).body == {"remembers": True, "time_zone": "UTC", "language": ""}
     assert await Preferences.objects.acount() == 0
-    asked: list[dict[str, Any]] = [{"time_zone": "Europe/Lisbon"}, {"remembers": False}, {}]
+    asked: list[dict[str, Any]] = [{"time_zone": "Europe/Lisbon"}, {"remembers": False}, {"language": "de"}, {}]
     for body in asked:
         answer = await api.call("PATCH", "preferences/", body)
-    assert (answer.status, answer.body) == (200, {"remembers": False, "time_zone": "Europe/Lisbon"})
+    assert (answer.status, answer.body) == (200, {"remembers": False, "time_zone": "Europe/Lisbon", "language": "de"})
     assert (await Consolidation.objects.aget(user=user)).wanted_at
     for wrong in (
         {"time_zone": "Mars"},
+        {"language": "tlh"},
         {"time_zone": ""},
         {"time_zone": "../UTC"},
         {"remembers": None},

@@ -1,0 +1,1 @@
+"""The languages of the pages: which one a request is answered in, and the catalogues of translations."""
