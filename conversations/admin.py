@@ -7,6 +7,7 @@ from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.language_models import LanguageModelAdmin
+from conversations.staff.projects import ProjectAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
 from conversations.staff.threads import ThreadAdmin
@@ -25,6 +26,7 @@ __all__ = [
     "FileAdmin",
     "LanguageModelAdmin",
     "MessageAdmin",
+    "ProjectAdmin",
     "ReplyAdmin",
     "ThreadAdmin",
     "UserAdmin",

@@ -98,6 +98,22 @@ class ThreadNotFound(NotFound):
     message = "There is no such thread, or it isn't yours. Check the id; the literal id `new` opens a thread."
 
 
+class ProjectNotFound(NotFound):
+    code = "project_not_found"
+    message = "There is no such project, or it isn't yours. Check the id."
+
+
+class TooManyProjects(OpenbookError):
+    type, code, status = "invalid_request", "too_many_projects", 409
+    message = "You have 500 projects, which is the most. Delete one that you don't need any more."
+
+
+class ProjectNotEmpty(OpenbookError):
+    """``details`` holds the numbers of its ``threads``, ``files`` and ``memories``."""
+
+    type, code, status = "conflict", "project_not_empty", 409
+
+
 class MessageNotFound(NotFound):
     code = "message_not_found"
     message = "There is no such turn, or it isn't yours. Check the id."
@@ -139,7 +155,7 @@ class FileElsewhere(OpenbookError):
     """``details["file"]`` is the id."""
 
     type, code, status = "conflict", "file_elsewhere", 409
-    message = "This file belongs to another thread, where it was sent first. Upload it again to send it here."
+    message = "This file belongs to another thread or to a project. Upload it again to send it here."
 
 
 class FileUnreadable(OpenbookError):

@@ -10,13 +10,13 @@ from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
 from conversations.accounts.tokens import issue
-from conversations.models import Assistant, Connection, ContentAccess, Message, Thread
+from conversations.models import Assistant, Connection, ContentAccess, Instructions, Message, Project, Thread
 from conversations.models import Model as LanguageModel
 from memory.models import Consolidation
 from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
 from tests.conversations.connections import make_connection
-from tests.conversations.factories import make_file, make_reply, make_snapshot, make_thread
+from tests.conversations.factories import make_file, make_project, make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 NEEDLE = "Xylophonist"
@@ -27,7 +27,7 @@ type Row = dict[str, object]
 
 def belongings(person: User) -> Row:
     """One row of every model that the admin knows, the needle in all that a person can have written or caused."""
-    earlier = make_thread(person, [f"I was a {NEEDLE}.", "I see."], title=NEEDLE)
+    earlier = make_thread(person, [f"I was a {NEEDLE}.", "I see."], title=NEEDLE, instructions=NEEDLE)
     turn = earlier.messages.get(position=1)
     now = earlier.created_at
     told: dict[str, Any] = {"text": f"Was a {NEEDLE}.", "key_moments": [NEEDLE]}
@@ -66,6 +66,7 @@ def belongings(person: User) -> Row:
         model=NEEDLE,
         **count,
     )
+    Instructions.objects.create(user=person, about=NEEDLE, style=NEEDLE, updated_at=now)
     consolidate_user.enqueue(person.pk)
     rows: dict[type[models.Model], object] = {
         Thread: thread.pk,
@@ -86,6 +87,7 @@ def belongings(person: User) -> Row:
         apps.get_model("memory", "DailySummary"): make_daily_summary(person, "2026-11-20", parts=[part.pk], **told).pk,
         apps.get_model("memory", "Topic"): make_topic(person, NEEDLE, thread=thread, sources=[turn.id]).pk,
         type(file): file.pk,
+        Project: make_project(person, NEEDLE, instructions=NEEDLE).pk,
         Consolidation: Consolidation.objects.create(user=person).pk,
         User: person.pk,
         Group: Group.objects.get(name="Support").pk,

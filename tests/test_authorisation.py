@@ -20,7 +20,7 @@ from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import groups, tokens
-from conversations.models import ContextSnapshot, File, FilePart, Message, Reply, Scope, Thread
+from conversations.models import ContextSnapshot, File, FilePart, Message, Project, Reply, Scope, Thread
 from conversations.runtime.db import in_database
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests.belongings import NEEDLE, Row, belongings
@@ -50,6 +50,7 @@ OPEN, PAGE, ROW_PAGE, FRAME, OUR_FRAME, SYSTEM, CALL, PROGRAM, ROW_CALL = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
+        "account/instructions",
         "assistants",
         "days",
         "export",
@@ -61,7 +62,7 @@ ABOUT_ONESELF = (
         "memories/forgetting",
         "models",
     ),
-    *("memories/search", "preferences", "threads", "tokens", "tokens/current", "topics"),
+    *("memories/search", "preferences", "projects", "threads", "tokens", "tokens/current", "topics"),
 )
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
@@ -131,6 +132,7 @@ ROWS: dict[type[Model], str] = {
     Topic: "user",
     File: "user",
     FilePart: "file__user",
+    Project: "user",
 }
 
 
@@ -216,7 +218,7 @@ def with_everything(user: User) -> dict[str, Any]:
     groups.make_groups(using="default")
     rows: Row = belongings(user)
     memory_of = {name: rows[f"memory_{name}"] for name in ("memory", "topic")}
-    own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply")}
+    own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply", "project")}
     ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
     ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (

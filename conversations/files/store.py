@@ -40,7 +40,7 @@ def attachable(user: User, ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> li
     for id in ids:
         if id not in files:
             raise FileNotFound
-        if files[id].thread_id not in (None, thread_id):
+        if files[id].thread_id not in (None, thread_id) or files[id].project_id:
             raise FileElsewhere(file=str(id))
         if files[id].state == File.State.FAILED:
             raise FileUnreadable(file=str(id), name=files[id].name)
@@ -95,7 +95,7 @@ def picture_of(part: FilePart) -> str:
 
 def delete_unsent(user: User, ids: Sequence[uuid.UUID]) -> None:
     """Those of these files that are in no message."""
-    of(user).filter(id__in=ids, thread=None).delete()
+    of(user).filter(id__in=ids, thread=None, project=None).delete()
 
 
 def delete_orphans(before: datetime) -> int:
@@ -107,4 +107,4 @@ def delete_orphans(before: datetime) -> int:
 
 def orphans(before: datetime) -> QuerySet[File]:
     """Those that were uploaded by then and are in no message, the oldest first."""
-    return File.objects.filter(thread=None, id__lt=lowest_uuid7(before)).order_by("id")
+    return File.objects.filter(thread=None, project=None, id__lt=lowest_uuid7(before)).order_by("id")

@@ -19,7 +19,7 @@ from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
 from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, RateLimited
 from conversations.files import storage, store
-from conversations.models import File
+from conversations.models import File, Project
 from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line, shortened
 
@@ -125,9 +125,10 @@ def clean_name(name: str) -> str:
     return f"{shortened(stem, LONGEST_NAME - len(ending) - 1)}.{ending}"
 
 
-def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object]) -> File:
-    """Keep what was uploaded, as a file that is to be read; ``upload.path`` is gone then. ``enqueue`` sees to its reading, in
-    the transaction that stores it. Not to be called in another one: what is noted of the bytes has to outlive a failure.
+def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object], project: Project | None = None) -> File:
+    """Keep what was uploaded, as a file that is to be read, of a project where one is named; ``upload.path`` is gone then.
+    ``enqueue`` sees to its reading, in the transaction that stores it. Not to be called in another one: what is noted of the
+    bytes has to outlive a failure.
 
     Raises ``FileRefused`` for what can't be read, ``FilesFull``, ``RateLimited`` and ``StorageAway``; then nothing was stored.
     """
@@ -141,6 +142,7 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object]) ->
             _refuse_unless_room(user, upload.size)
             file = File.objects.create(
                 user=user,
+                project=project,
                 name=upload.name,
                 kind=type.kind.value,
                 media_type=type.media_type,

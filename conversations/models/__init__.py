@@ -8,6 +8,7 @@ from conversations.models.language_models import Effort, Model, ModelPrice, Toke
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.maintenance import MaintenanceRun
+from conversations.models.projects import Instructions, Project
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
@@ -30,11 +31,13 @@ __all__ = [
     "File",
     "FilePart",
     "GivenRight",
+    "Instructions",
     "Lease",
     "MaintenanceRun",
     "Message",
     "Model",
     "ModelPrice",
+    "Project",
     "Quotation",
     "Reply",
     "ReplyEvent",

@@ -124,9 +124,29 @@ TABLES: dict[str, Table] = {
         retained="threads",
         columns={
             "title": words("threads.title", blank=FORGOTTEN),
+            "instructions": words("threads.instructions", blank=""),
             "opened_by": words(but="the client's own id", blank=None),
         },
         never="model",
+    ),
+    "conversations.Project": Table(
+        goes_with="user",
+        forgotten=BLANKED,
+        stays="it is a folder: its threads are cleared one by one",
+        columns={
+            "name": words("projects.name", blank=FORGOTTEN),
+            "instructions": words("projects.instructions", blank=""),
+        },
+        never="colour model presets",
+    ),
+    "conversations.Instructions": Table(
+        goes_with="user",
+        forgotten=BLANKED,
+        stays="the person's own words about themselves belong to no thread",
+        columns={
+            "about": words("instructions.about", blank=""),
+            "style": words("instructions.style", blank=""),
+        },
     ),
     "conversations.Message": Table(
         goes_with="thread",
@@ -187,7 +207,7 @@ TABLES: dict[str, Table] = {
             "diagnostics": derived("its own request", but=BOOK, blank=None, listed=True),
         },
         never=(
-            "purpose provider model thinking fallback_for fallback_cause digest budget_origin files counts sections runs "
+            "purpose provider model thinking fallback_for fallback_cause digest budget_origin files scope counts sections runs "
             "additions cache timings_ms items rewriting recalled status usage"
         ),
     ),

@@ -30,6 +30,15 @@ class File(models.Model):
         db_index=False,
         help_text="Of the first message that it was sent with; it belongs to that thread from then on.",
     )
+    project = models.ForeignKey(
+        "conversations.Project",
+        models.DB_CASCADE,
+        null=True,
+        blank=True,
+        related_name="files",
+        db_index=False,
+        help_text="That it was uploaded to: all threads of it read it. Such a file is in no message.",
+    )
     name = models.CharField(max_length=200, help_text="As the person called it, in one line, without folders.")
     kind = models.CharField(max_length=10, help_text="What it is by its content.")
     media_type = models.CharField(max_length=100)
@@ -75,6 +84,7 @@ class File(models.Model):
         indexes = [
             models.Index(fields=["user", "id"], name="file_list"),
             models.Index(fields=["thread"], name="file_of_thread", condition=Q(thread__isnull=False)),
+            models.Index(fields=["project"], name="file_of_project", condition=Q(project__isnull=False)),
             models.Index(fields=["id"], name="file_in_no_thread", condition=Q(thread__isnull=True)),
             models.Index(fields=["id"], name="file_reading", condition=Q(state="reading")),
         ]

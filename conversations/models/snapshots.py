@@ -119,6 +119,10 @@ class ContextSnapshot(models.Model):
     files = models.JSONField(
         null=True, help_text="Every part of every file of the thread exactly once, as runs; empty: there are no files."
     )
+    scope = models.JSONField(
+        null=True,
+        help_text="Of which project its thread was, and whose memory was open to it; empty: that outside of all projects.",
+    )
     counts = models.TextField(
         blank=True,
         default="",

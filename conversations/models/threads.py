@@ -43,6 +43,16 @@ class Thread(models.Model):
         db_default="",
         help_text="The model that its person chose for it, as provider/name. Empty: the assistant's own.",
     )
+    # No cascade: whoever deletes a project says what becomes of its threads.
+    project = models.ForeignKey(
+        "conversations.Project", models.DO_NOTHING, null=True, blank=True, related_name="threads", db_index=False
+    )
+    instructions = models.TextField(
+        blank=True, default="", db_default="", help_text="What its person wants of every answer in it."
+    )
+    uses_account_instructions = models.BooleanField(
+        default=True, db_default=True, help_text="Off: it is given nothing of the person's own instructions."
+    )
     # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
 
@@ -51,6 +61,9 @@ class Thread(models.Model):
         indexes = [
             models.Index(fields=["user", "updated_at"], name="thread_list"),
             models.Index(fields=["updated_at"], name="thread_newest"),
+            models.Index(
+                fields=["project", "updated_at"], condition=Q(project__isnull=False), name="thread_of_project"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -18,7 +18,7 @@ from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of
 from conversations.runtime.sql_files import read_statements
-from conversations.threads import model_choices, titles
+from conversations.threads import projects, titles
 
 COLUMNS = f"{columns_of('thread', Thread)}, {columns_of('assistant', Assistant)}"
 LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
@@ -54,9 +54,10 @@ def place_of(
     text: str,
     client_message_id: str | None = None,
     thread_model: str = "",
+    project: uuid.UUID | str | None = None,
 ) -> ThreadCursor:
-    """Where the next turn goes; ``None`` as the thread's id opens one, with ``thread_model``. Raises ``ThreadNotFound``,
-    ``ModelNotOffered``."""
+    """Where the next turn goes; ``None`` as the thread's id opens one, with ``thread_model`` and in a project. Raises
+    ``ThreadNotFound``, ``ProjectNotFound``, ``ModelNotOffered``."""
     if thread_id is not None:
         return place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
     if client_message_id and (known := threads.of(user).filter(opened_by=client_message_id).first()):
@@ -68,7 +69,7 @@ def place_of(
         title=titles.title_from(text),
         opened_by=client_message_id,
     )
-    thread.model = model_choices.model_for_thread(thread.assistant, thread_model)
+    projects.opened_in(projects.project_of(user, project), thread, assistant=assistant, model=thread_model)
     last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
     if last is None:
         return ThreadCursor(thread=thread, is_new=True, forgettings=forgettings)

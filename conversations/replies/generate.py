@@ -37,7 +37,8 @@ class NewTurn(TypedDict):
     """What a reply to a new turn is begun with.
 
     ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any; ``model`` is one that can be
-    chosen for the assistant, for this message alone, ``thread_model`` the one that answers in a thread that this opens.
+    chosen for the assistant, for this message alone, ``thread_model`` the one that answers in a thread that this opens, and
+    ``project`` the one that it is opened in.
     """
 
     user: User
@@ -49,6 +50,7 @@ class NewTurn(TypedDict):
     options: NotRequired[CallerOptions]
     model: NotRequired[str]
     thread_model: NotRequired[str]
+    project: NotRequired[uuid.UUID | str | None]
     token: NotRequired[ApiToken | None]
 
 
@@ -81,6 +83,7 @@ def begin(**values: Unpack[NewTurn]) -> BegunReply:
         assistant=values.get("assistant"),
         model=values.get("model", ""),
         thread_model=values.get("thread_model", ""),
+        project=values.get("project"),
     )
     options, token = values.get("options", NO_OPTIONS), values.get("token")
     return _begin(opening.open_turn, message=message, options=options, token=token)

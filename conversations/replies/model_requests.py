@@ -225,7 +225,14 @@ def upcoming(
     """What a message would be answered from. Calls no model and writes nothing. ``brings_files``: some that are not stored.
     Raises ``ThreadNotFound``, ``ModelNotOffered``."""
     text = text_of(message.blocks)
-    cursor = place_of(message.user, message.thread_id, message.assistant, text, thread_model=message.thread_model)
+    cursor = place_of(
+        message.user,
+        message.thread_id,
+        message.assistant,
+        text,
+        thread_model=message.thread_model,
+        project=message.project,
+    )
     options = with_choice(options, cursor, message.model)
     brought = [file_block(file) for file in attachable(message.user, message.files, cursor.thread.id)]
     turn = next_turn(cursor, [*brought, *message.blocks], None)

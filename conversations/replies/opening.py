@@ -66,7 +66,9 @@ def open_turn(
 
     def attempt() -> OpenedReply | None:
         text = text_of(message.blocks)
-        cursor = place_of(user, message.thread_id, message.assistant, text, client_id, message.thread_model)
+        cursor = place_of(
+            user, message.thread_id, message.assistant, text, client_id, message.thread_model, message.project
+        )
         if cursor.duplicate:
             turn = Message.objects.get(user=user, id=cursor.duplicate)
             reply = Reply.objects.filter(user=user, thread=cursor.thread, user_message=turn).latest("created_at")

@@ -25,7 +25,8 @@ class NewMessage:
     """What a user sends, checked.
 
     ``thread_id`` ``None`` opens a thread; no other id ever does (T5). ``model`` is one that can be chosen for the assistant,
-    for this message alone, ``thread_model`` the one that answers in a thread that this opens.
+    for this message alone, ``thread_model`` the one that answers in a thread that this opens, ``project`` the
+    one that this thread is opened in.
     """
 
     user: User
@@ -36,6 +37,7 @@ class NewMessage:
     assistant: str | None = None
     model: str = ""
     thread_model: str = ""
+    project: uuid.UUID | str | None = None
 
 
 def user_blocks(content: Any, *, may_be_empty: bool = False) -> list[dict[str, Any]]:

@@ -23,9 +23,10 @@ from conversations.rest import conditional
 from conversations.rest.attachments import asked_range, attached, streamed
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described
 from conversations.runtime.db import in_database
-from conversations.threads import deletion
+from conversations.threads import deletion, projects
 from conversations.wire.files import (
     FileAnswer,
     GivenAnswer,
@@ -64,13 +65,20 @@ class FormParser(BaseParser):
 class FileList(AsyncAPIView):
     parser_classes = [FormParser]
     pagination_class = ordered_by("-id")
+    of_project = Parameter("project", "Only those that were uploaded to this project: its id.")
+    into_project = Parameter(
+        "project", "Id of a project: all threads of it read the file, and it can be sent with none."
+    )
 
-    @extend_schema(responses=described(FileAnswer, many=True))
+    @extend_schema(responses=described(FileAnswer, many=True), parameters=[of_project])
     def get(self, request: Request) -> Response:
         """The files of the caller, newest first."""
-        return self.page(request, store.of(caller(request)), lambda page: [file_object(each) for each in page])
+        files = store.of(caller(request))
+        if project := self.of_project.text(request):
+            files = files.filter(project=projects.get(caller(request), project))
+        return self.page(request, files, lambda page: [file_object(each) for each in page])
 
-    @extend_schema(request=FORM, responses={201: described(FileAnswer)})
+    @extend_schema(request=FORM, responses={201: described(FileAnswer)}, parameters=[into_project])
     async def post(self, request: Request) -> Response:
         """Upload a file: a form with one file, in the field `file`. Several go up by as many calls, at the same time.
 
@@ -78,16 +86,17 @@ class FileList(AsyncAPIView):
         after a day.
         """
         received = in_database(_received, executor=EXECUTOR)
-        return Response(await received(request, caller(request)), status=201)
+        return Response(await received(request, caller(request), self.into_project.text(request)), status=201)
 
 
-def _received(request: Request, user: User) -> FileAnswer:
+def _received(request: Request, user: User, project_id: str | None) -> FileAnswer:
     """In one thread, which has nothing left whoever stops waiting for it."""
+    project = projects.project_of(user, project_id)  # before anything of the body is kept
     upload: Any = request.data
     if not isinstance(upload, Upload):
         raise uploads.no_file()  # DRF parses no body that is empty
     try:
-        return file_object(uploads.receive(user, upload, enqueue=tasks.enqueue_reading))
+        return file_object(uploads.receive(user, upload, project=project, enqueue=tasks.enqueue_reading))
     finally:
         upload.path.unlink(missing_ok=True)
 

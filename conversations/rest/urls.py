@@ -2,7 +2,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.rest import accesses, docs, files, import_export, tokens, views
+from conversations.rest import accesses, docs, files, import_export, instructions, projects, tokens, views
 from conversations.rest.base import OnlyJSON
 from conversations.rest.openapi import MadeOnce
 
@@ -21,6 +21,9 @@ urlpatterns = [
     path("tokens/current/", tokens.TokenCurrent.as_view()),
     path("tokens/<str:token_id>/", tokens.TokenDetail.as_view()),
     path("limits/", tokens.LimitsDetail.as_view()),
+    path("account/instructions/", instructions.InstructionsDetail.as_view()),
+    path("projects/", projects.ProjectList.as_view()),
+    path("projects/<str:project_id>/", projects.ProjectDetail.as_view()),
     path("assistants/", views.AssistantList.as_view()),
     path("models/", views.ModelList.as_view()),
     path("threads/", views.ThreadList.as_view()),

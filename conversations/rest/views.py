@@ -24,6 +24,7 @@ from conversations.replies.user_content import NewMessage, file_ids, user_blocks
 from conversations.rest import conditional
 from conversations.rest.base import STREAMED, APIView, AsyncAPIView, Continuation, caller, event_stream, token_of
 from conversations.rest.errors import ReplyFailed
+from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by, turns_before
 from conversations.rest.query_params import Choice, Moment, Parameter, Words
 from conversations.rest.serializers import described, valid
@@ -31,9 +32,9 @@ from conversations.runtime import long_work
 from conversations.runtime.db import in_database
 from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import WorkKind
-from conversations.runtime.shapes import Slug, fill
+from conversations.runtime.shapes import Id, Slug, fill
 from conversations.runtime.text import one_line
-from conversations.threads import deletion, model_choices
+from conversations.threads import deletion, model_choices, projects
 from conversations.threads import search as threads_search
 from conversations.wire.events import ReplyEndedData
 from conversations.wire.model_list import ModelsAnswer, model_list
@@ -54,6 +55,13 @@ class ThreadFields(TypedDict, total=False):
         "Of `GET models/`, which answers in it from now on; any other is refused with 400 `model_not_offered`. Empty, or "
         "the assistant's own: that one, whichever it will be.",
     ]
+    project: Annotated[
+        Id | None,
+        "The project that it is in; null: none. With the thread goes what it taught. A new thread in a project has the "
+        "project's assistant and model, unless others are named.",
+    ]
+    instructions: InstructionsText
+    uses_account_instructions: Annotated[bool, "`false`: it is given nothing of `GET account/instructions/`."]
 
 
 class ThreadChange(ThreadFields, total=False):
@@ -82,6 +90,7 @@ class MessageRequest(TypedDict):
     thread_model: Annotated[
         str, ModelId, "For a new thread only: its model, of `GET models/`. Left out: the assistant's own."
     ]
+    project: Annotated[Id | None, {"default": None}, "For a new thread only: the project that it is opened in."]
 
 
 class RetryRequest(TypedDict):
@@ -109,8 +118,11 @@ class ThreadList(APIView):
     )
     assistant = Parameter("assistant", "Only those with this assistant: its slug.")
     updated_since = Moment("updated_since", "Only those whose last turn is from then or later.")
+    project = Parameter("project", "Only those of this project: its id; `none`: only those of no project.")
 
-    @extend_schema(responses=described(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since])
+    @extend_schema(
+        responses=described(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since, project]
+    )
     def get(self, request: Request) -> Response:
         """The threads of the caller, the one that was active last first."""
         if looked_for := self.words.read(request):
@@ -124,6 +136,10 @@ class ThreadList(APIView):
             queryset = queryset.filter(assistant=threads.assistant_known(assistant))
         if since := self.updated_since.read(request):
             queryset = queryset.filter(updated_at__gte=since)
+        if project := self.project.text(request):
+            queryset = queryset.filter(
+                project=None if project == projects.NONE else projects.get(caller(request), project)
+            )
         return self.page(request, queryset.select_related("assistant"), partial(_thread_objects, search=search))
 
     @read_lagging
@@ -136,10 +152,15 @@ class ThreadList(APIView):
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
         payload = valid(ThreadFields, request)
-        assistant = threads.assistant_named(payload.get("assistant"))
-        model = model_choices.model_for_thread(assistant, payload.get("model", ""))
-        title = one_line(payload.get("title", ""))
-        thread = threads.create(user=caller(request), assistant=assistant, title=title, model=model)
+        user, named = caller(request), payload.get("assistant")
+        thread = threads.unsaved(
+            user=user, assistant=threads.assistant_named(named), title=one_line(payload.get("title", ""))
+        )
+        project = projects.project_of(user, payload.get("project"))
+        projects.opened_in(project, thread, assistant=named, model=payload.get("model", ""))
+        thread.instructions = payload.get("instructions", "").strip()
+        thread.uses_account_instructions = payload.get("uses_account_instructions", True)
+        thread.save(force_insert=True)
         return Response(_thread_objects([thread])[0], status=201)
 
 
@@ -152,7 +173,8 @@ class ThreadDetail(AsyncAPIView):
 
     @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
-        """Rename a thread, give it another assistant or model, or say whether it takes part in memory."""
+        """Rename a thread, move it into a project, give it another assistant or model, or say whether it takes part in
+        memory."""
         thread = threads.get(caller(request), thread_id)
         payload = valid(ThreadChange, request)
         changes: dict[str, Any] = {**payload}
@@ -164,8 +186,12 @@ class ThreadDetail(AsyncAPIView):
             changes["model"] = model_choices.model_for_thread(
                 changes.get("assistant", thread.assistant), payload["model"]
             )
+        if "instructions" in payload:
+            changes["instructions"] = payload["instructions"].strip()
         with transaction.atomic():
             conditional.demand_match(request, _tag_of(thread, locked=True))
+            if "project" in changes:
+                projects.move(thread, projects.project_of(caller(request), changes.pop("project")))
             if changes:
                 threads.of(caller(request)).filter(id=thread.id).update(**changes)
         if payload.get("remembers"):
@@ -234,6 +260,7 @@ class ContextPreview(AsyncAPIView):
                     files=file_ids(payload["files"]),
                     model=payload["model"],
                     thread_model=payload["thread_model"],
+                    project=payload["project"],
                 )
             )
         )
@@ -330,6 +357,7 @@ def _begin(request: Request, thread_id: str) -> BegunReply:
         assistant=payload["assistant"],
         model=payload["model"],
         thread_model=payload["thread_model"],
+        project=payload["project"],
         token=token_of(request),
     )
 

@@ -16,11 +16,12 @@ from artifacts.models import Artifact
 from conversations import threads
 from conversations.context.files.thread_files import names_of_files
 from conversations.context.turns.groups import FILE
-from conversations.errors import ReplyInProgress
+from conversations.errors import ProjectNotEmpty, ReplyInProgress
 from conversations.files import store
-from conversations.models import ApiToken, File, Message, Reply, Thread, data_map
+from conversations.models import ApiToken, File, Message, Project, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
+from conversations.threads import projects
 from conversations.threads.titles import titles_from
 from memory import forgetting
 from memory.forgetting import Clearing, ledger
@@ -56,6 +57,30 @@ def delete_thread(thread: Thread) -> None:
         threads.of(thread.user).filter(id=thread.id).delete()
         forget_counts(thread.user_id)
     log.info("thread deleted", extra={"thread_id": str(thread.id)})
+
+
+def delete_project(project: Project, *, threads_go: str | None) -> None:
+    """With its files. ``threads_go`` is ``keep``: its threads leave it, with what they taught; or ``delete``. Raises
+    ``ProjectNotEmpty`` where neither is said and the project holds anything, and as ``delete_thread`` and ``delete_file``."""
+    mine = {"user": project.user_id, "project": project}
+    held = {"threads": Thread.objects.filter(**mine).count(), "files": File.objects.filter(**mine).count()}
+    if threads_go is None and any(held.values()):
+        raise ProjectNotEmpty(
+            f"The project holds {held['threads']} threads and {held['files']} files. Say what becomes of the threads: "
+            "`?threads=keep` moves them out of it with what they taught, `?threads=delete` deletes them. The files go with "
+            "the project.",
+            **held,
+        )
+    with transaction.atomic():
+        for thread in Thread.objects.filter(**mine):
+            if threads_go == "delete":
+                delete_thread(thread)
+            else:
+                projects.move(thread, None)
+        for file in File.objects.filter(**mine):
+            delete_file(file)
+        projects.of(project.user).filter(id=project.id).delete()
+    log.info("project deleted", extra={"project_id": str(project.id), "threads": threads_go or "none"})
 
 
 def delete_file(file: File) -> None:

@@ -110,8 +110,7 @@ def of_threads(page: Sequence[Thread]) -> Mapping[uuid.UUID, ThreadModel]:
     chosen_for = [thread for thread in page if thread.model]
     if not chosen_for:
         return {}
-    everywhere = list(choices_of_all(Assistant.objects.filter(is_active=True)))
-    ids = dict(zip((choice.whole_id for choice in everywhere), ids_of(everywhere), strict=True))
+    ids = listed_ids()
     offered = _offered_to({thread.assistant for thread in chosen_for})
     models: dict[uuid.UUID, ThreadModel] = {}
     for thread in chosen_for:
@@ -119,6 +118,12 @@ def of_threads(page: Sequence[Thread]) -> Mapping[uuid.UUID, ThreadModel]:
         note = "" if of_thread(thread, choices) else _missing(thread)
         models[thread.id] = ThreadModel(id=ids.get(thread.model, thread.model), note=note)
     return models
+
+
+def listed_ids() -> dict[str, str]:
+    """What ``GET models/`` calls each model that can be chosen, by ``provider/name``."""
+    everywhere = list(choices_of_all(Assistant.objects.filter(is_active=True)))
+    return dict(zip((choice.whole_id for choice in everywhere), ids_of(everywhere), strict=True))
 
 
 def _missing(thread: Thread) -> str:

@@ -184,6 +184,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     assistant=_optional_text(frame, "assistant"),
                     model=_optional_text(frame, "model") or "",
                     thread_model=_optional_text(frame, "thread_model") or "",
+                    project=_optional_text(frame, "project"),
                     token=visitor.token,
                 )
                 await self._belong_to(opened.thread.user_id, opened.thread.id)

@@ -41,6 +41,7 @@ class MessageSend(TypedDict):
     thread_model: NotRequired[
         Annotated[str, "For a new thread: its model, of `GET models/`. Left out: the assistant’s own."]
     ]
+    project: NotRequired[Annotated[Id, "For a new thread: the project that it is opened in."]]
 
 
 class PresetRun(TypedDict):

@@ -140,6 +140,9 @@ class ThreadAnswer(TypedDict):
     message_count: Annotated[int, "Turns on the path that the chat shows."]
     running_reply: Annotated[Id | None, "Id of the reply that is being written; null: none is."]
     remembers: Annotated[bool, "Whether it takes part in memory."]
+    project: Annotated[Id | None, "Id of the project that it is in; null: in none."]
+    instructions: Annotated[str, "What its person wants of every answer in it; may be empty."]
+    uses_account_instructions: Annotated[bool, "Whether it is given the person's own instructions."]
     match: NotRequired[Annotated[MatchAnswer | None, "With `?q=` only: the turn where the words stand; null: in none."]]
     file_match: NotRequired[
         Annotated[FileMatchAnswer | None, "With `?q=` only: the file where the words stand; null: in none."]
@@ -172,6 +175,7 @@ def thread_object(thread: Thread, running: Reply | None, model: ThreadModel) -> 
         model=model.id,
         model_note=model.note or None,
         running_reply=running and running.id,
+        project=thread.project_id,
     )
 
 

@@ -40,7 +40,12 @@ class FileAnswer(TypedDict):
     pages_read: Annotated[int, "So many of them are read."]
     parts: Annotated[int, "Parts that are read; `GET files/{id}/parts/` lists them."]
     tokens: Annotated[int, "Estimated tokens of their texts."]
-    thread: Annotated[Id | None, "The thread that it belongs to; null: it was in no message yet, and goes after a day."]
+    thread: Annotated[
+        Id | None,
+        "The thread that it belongs to; null: it was in no message yet, and goes after a day, "
+        "unless it is of a project.",
+    ]
+    project: Annotated[Id | None, "The project that it was uploaded to, for all threads of it; null: to none."]
     created_at: Annotated[Time, "When it was uploaded."]
 
 
@@ -93,6 +98,7 @@ def file_object(file: File) -> FileAnswer:
         parts=file.parts_read,
         tokens=file.token_count,
         thread=file.thread_id,
+        project=file.project_id,
     )
 
 

@@ -28,6 +28,7 @@ from conversations.models import (
     File,
     FilePart,
     Message,
+    Project,
     Reply,
     Thread,
     TurnFile,
@@ -200,3 +201,8 @@ def keep_bytes(content: bytes) -> str:
     path = storage.scratch_root() / uuid7().hex
     path.write_bytes(content)
     return storage.keep(path)
+
+
+def make_project(user: User, name: str = "Garden", **values: Any) -> Project:
+    now = timezone.now()
+    return Project.objects.create(user=user, name=name, **{"created_at": now, "updated_at": now} | values)

@@ -66,6 +66,7 @@ async def test_an_upload_is_stored_described_and_waits_for_being_read(api: Api, 
             "parts": 0,
             "tokens": 0,
             "thread": None,
+            "project": None,
             "created_at": ANY,
         },
     )

@@ -9,12 +9,12 @@ from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import tokens
-from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Reply, Thread
+from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Project, Reply, Thread
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_file, make_snapshot, make_thread
+from tests.conversations.factories import make_file, make_project, make_snapshot, make_thread
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_topic
 
@@ -72,10 +72,15 @@ CALLS = [
     ("GET", "files/{file}/thumbnail/", None, "file_not_found"),
     ("GET", "files/{file}/pages/1/", None, "file_not_found"),
     ("DELETE", "files/{file}/", None, "file_not_found"),
+    ("GET", "projects/{project}/", None, "project_not_found"),
+    ("PATCH", "projects/{project}/", {"name": "Mine now"}, "project_not_found"),
+    ("DELETE", "projects/{project}/", None, "project_not_found"),
+    ("GET", "threads/?project={project}", None, "project_not_found"),
+    ("GET", "files/?project={project}", None, "project_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [File, FilePart]
-IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token", "file"]
+TABLES += [File, FilePart, Project]
+IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token", "file", "project"]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
 
@@ -97,6 +102,7 @@ def belongings(user: User) -> dict[str, Any]:
         "token": spare_token(user),
         "topic": make_topic(user, thread=thread, sources=[turn.id]).id,
         "file": make_file(user, parts=["secret"], picture=b"\x89PNG").id,
+        "project": make_project(user).id,
     }
 
 

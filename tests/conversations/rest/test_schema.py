@@ -66,6 +66,13 @@ OF_THE_CONTRACT = {
     "DELETE messages/{message_id}/",
     "GET messages/{message_id}/forgetting/",
     "POST messages/{message_id}/forget/",
+    "GET account/instructions/",
+    "PATCH account/instructions/",
+    "GET projects/",
+    "POST projects/",
+    "GET projects/{project_id}/",
+    "PATCH projects/{project_id}/",
+    "DELETE projects/{project_id}/",
     "GET preferences/",
     "PATCH preferences/",
     "GET topics/",
@@ -207,6 +214,7 @@ def test_a_call_is_described_with_its_body_and_its_answers() -> None:
         ("assistant", False),
         ("model", False),
         ("thread_model", False),
+        ("project", False),
     ]
     outer = [[field.name for field in answer.fields if "." not in field.name] for answer in call.answers]
     assert [(answer.status, answer.type) for answer in call.answers] == [("201", "ExchangeAnswer")]

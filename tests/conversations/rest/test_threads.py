@@ -49,6 +49,9 @@ async def test_a_thread_is_given_as_the_contract_says(user: User, api: Api) -> N
         "message_count": 2,
         "running_reply": None,
         "remembers": True,
+        "project": None,
+        "instructions": "",
+        "uses_account_instructions": True,
     }
     assert (await api.get("threads/")).body == {"next": None, "previous": None, "results": [expected]}
     one = await api.get(f"threads/{thread.id}/")
@@ -140,6 +143,9 @@ async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, An
             "message_count": 0,
             "running_reply": None,
             "remembers": True,
+            "project": None,
+            "instructions": "",
+            "uses_account_instructions": True,
         },
     )
     assert (thread.user_id, thread.title, thread.assistant.slug) == (user.id, title, assistant)

@@ -52,6 +52,9 @@ NOT_PUT_IN = {
         *("problems", "diagnostics", "stop_reason", "provider_request_id", "provider_message_id")
     },
     "conversations.Message": {"citations", "model"},
+    "conversations.Thread": {"instructions"},
+    "conversations.Project": {"name", "instructions"},
+    "conversations.Instructions": {"about", "style"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
 }
