@@ -61,6 +61,7 @@ ABOUT_ONESELF = (
         "memories/forget",
         "memories/forgetting",
         "models",
+        "tags",
     ),
     *("memories/search", "preferences", "projects", "threads", "tokens", "tokens/current", "topics"),
 )

@@ -17,6 +17,9 @@ type Thread = Row & {
   model?: string;
   model_note?: string | null;
   remembers?: boolean;
+  pinned?: boolean;
+  archived?: boolean;
+  tags?: string[];
 };
 
 type Message = Row & { id: string; position: number; role: string; status: string; text: string; created_at: string };

@@ -37,8 +37,11 @@ from conversations.import_export.uploads import Document
 from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, refuse
 from conversations.models import Message, Thread, text_blocks
 from conversations.models.data_map import FORGOTTEN
+from conversations.models.threads import MOST_TAGS
+from conversations.models.threads import TAG_CHARS as THREAD_TAG_CHARS
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean, shortened
+from conversations.threads.labels import distinct
 from conversations.threads.titles import title_from
 from memory.models import Memory
 from memory.services import zone_names
@@ -113,12 +116,19 @@ class DocumentReader:
                 artifacts, (self._artifact(each, thread_turns, start) for each in thread.objects("artifacts"))
             ),
             remembers=thread.switch("remembers", default=True),
+            pinned=thread.switch("pinned", default=False),
+            archived=thread.switch("archived", default=False),
+            tags=self._tags(thread),
             model=thread.line("model", most=MODEL_CHARS),
             # They name places, and are made anew after a while.
             summaries=[] if self._skipped or self._choice.known else self._read_summaries(thread, turns),
             files=files.kept,
             known=self._choice.known,
         )
+
+    def _tags(self, thread: Fields) -> list[str]:
+        thread.elements("tags", most=MOST_TAGS, noun="tags")
+        return distinct(thread.texts("tags", most=THREAD_TAG_CHARS))
 
     def _choice_of(self, thread: Fields, *, foreign: bool) -> IdChoice:
         """By which ids the thread and all in it are stored."""

@@ -306,7 +306,8 @@ def _opening(thread: Thread) -> str:
         "assistant": thread.assistant.slug,
         "created_at": thread.created_at,
     }
-    values |= {"model": thread.model} if thread.model else {}
+    chosen = {"model": thread.model, "pinned": thread.pinned, "archived": thread.archived, "tags": thread.tags}
+    values |= {name: value for name, value in chosen.items() if value}
     return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 

@@ -31,7 +31,7 @@ ARTIFACT: Shape = {
     "versions": [VERSION],
 }
 THREAD: Shape = {
-    **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model")),
+    **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model", "pinned", "archived", "tags")),
     "messages": [
         dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations"))
     ],

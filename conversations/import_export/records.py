@@ -111,6 +111,9 @@ class ThreadRecord:
     turns: Sequence[TurnRecord]
     artifacts: Sequence[ArtifactRecord]
     remembers: bool = True
+    pinned: bool = False
+    archived: bool = False
+    tags: Sequence[str] = field(default_factory=list)
     model: str = ""
     summaries: Sequence[SummaryRecord] = field(default_factory=list)
     files: Sequence[FileRecord] = field(default_factory=list)

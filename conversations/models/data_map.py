@@ -125,6 +125,7 @@ TABLES: dict[str, Table] = {
         columns={
             "title": words("threads.title", blank=FORGOTTEN),
             "instructions": words("threads.instructions", blank=""),
+            "tags": words("threads.tags", blank=[]),
             "opened_by": words(but="the client's own id", blank=None),
         },
         never="model",

@@ -3,11 +3,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+
+MOST_TAGS, TAG_CHARS = 20, 40
 
 
 class Thread(models.Model):
@@ -52,6 +55,21 @@ class Thread(models.Model):
     )
     uses_account_instructions = models.BooleanField(
         default=True, db_default=True, help_text="Off: it is given nothing of the person's own instructions."
+    )
+    pinned = models.BooleanField(
+        default=False, db_default=False, help_text="Stands above the others in its person's list."
+    )
+    archived = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Put away: it stands in the list only where archived ones are asked for.",
+    )
+    tags = ArrayField(
+        models.CharField(max_length=TAG_CHARS),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="The person's own words for it.",
     )
     # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001

@@ -60,6 +60,10 @@ class Switch(Parameter):
             raise self.refuse("`true` or `false`")
         return SWITCHES[value] if value else default
 
+    def given(self, request: Request) -> bool | None:
+        """``None`` where it is left out."""
+        return None if self.text(request) is None else self.read(request)
+
 
 class Choice(Parameter):
     """One of the choices."""

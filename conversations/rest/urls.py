@@ -2,7 +2,17 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.rest import accesses, docs, files, import_export, instructions, projects, tokens, views
+from conversations.rest import (
+    accesses,
+    docs,
+    files,
+    import_export,
+    instructions,
+    projects,
+    thread_labels,
+    tokens,
+    views,
+)
 from conversations.rest.base import OnlyJSON
 from conversations.rest.openapi import MadeOnce
 
@@ -26,6 +36,7 @@ urlpatterns = [
     path("projects/<str:project_id>/", projects.ProjectDetail.as_view()),
     path("assistants/", views.AssistantList.as_view()),
     path("models/", views.ModelList.as_view()),
+    path("tags/", thread_labels.TagList.as_view()),
     path("threads/", views.ThreadList.as_view()),
     path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),
     path("threads/<str:thread_id>/messages/", views.MessageList.as_view()),

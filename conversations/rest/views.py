@@ -26,15 +26,16 @@ from conversations.rest.base import STREAMED, APIView, AsyncAPIView, Continuatio
 from conversations.rest.errors import ReplyFailed
 from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by, turns_before
-from conversations.rest.query_params import Choice, Moment, Parameter, Words
+from conversations.rest.query_params import Choice, Moment, Parameter, Switch, Words
 from conversations.rest.serializers import described, valid
+from conversations.rest.thread_labels import Tags, ThreadsAnswer, ThreadsChange, change_of
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
 from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Id, Slug, fill
-from conversations.runtime.text import one_line
-from conversations.threads import deletion, model_choices, projects
+from conversations.runtime.text import clean, one_line
+from conversations.threads import deletion, labels, model_choices, projects
 from conversations.threads import search as threads_search
 from conversations.wire.events import ReplyEndedData
 from conversations.wire.model_list import ModelsAnswer, model_list
@@ -65,6 +66,9 @@ class ThreadFields(TypedDict, total=False):
 
 
 class ThreadChange(ThreadFields, total=False):
+    pinned: Annotated[bool, "`true`: it stands above the others in the list."]
+    archived: Annotated[bool, "`true`: it is put away; everything of it stays."]
+    tags: Tags
     remembers: Annotated[
         bool,
         "`false`: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
@@ -119,9 +123,13 @@ class ThreadList(APIView):
     assistant = Parameter("assistant", "Only those with this assistant: its slug.")
     updated_since = Moment("updated_since", "Only those whose last turn is from then or later.")
     project = Parameter("project", "Only those of this project: its id; `none`: only those of no project.")
+    archived = Switch("archived", "`true`: only those that are archived; `false`: only the others. Left out: all.")
+    pinned = Switch("pinned", "`true`: only those that are pinned; `false`: only the others. Left out: all.")
+    tag = Parameter("tag", "Only those with this tag.")
 
     @extend_schema(
-        responses=described(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since, project]
+        responses=described(wire.ThreadAnswer, many=True),
+        parameters=[words, assistant, updated_since, project, archived, pinned, tag],
     )
     def get(self, request: Request) -> Response:
         """The threads of the caller, the one that was active last first."""
@@ -140,6 +148,9 @@ class ThreadList(APIView):
             queryset = queryset.filter(
                 project=None if project == projects.NONE else projects.get(caller(request), project)
             )
+        if tag := self.tag.text(request):
+            queryset = labels.with_tag(queryset, clean(tag))
+        queryset = labels.shown(queryset, archived=self.archived.given(request), pinned=self.pinned.given(request))
         return self.page(request, queryset.select_related("assistant"), partial(_thread_objects, search=search))
 
     @read_lagging
@@ -163,6 +174,17 @@ class ThreadList(APIView):
         thread.save(force_insert=True)
         return Response(_thread_objects([thread])[0], status=201)
 
+    @extend_schema(
+        operation_id="api_v1_threads_change_several",
+        request=described(ThreadsChange),
+        responses=described(ThreadsAnswer),
+    )
+    def patch(self, request: Request) -> Response:
+        """Pin, archive or tag several threads: all of them, or none where one isn't there."""
+        payload = valid(ThreadsChange, request)
+        changed = labels.change(caller(request), payload["ids"], change_of(payload))
+        return Response({"results": _thread_objects(changed)})
+
 
 class ThreadDetail(AsyncAPIView):
     @extend_schema(responses=described(wire.ThreadAnswer))
@@ -173,13 +195,15 @@ class ThreadDetail(AsyncAPIView):
 
     @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
-        """Rename a thread, move it into a project, give it another assistant or model, or say whether it takes part in
-        memory."""
+        """Rename, pin, archive or tag a thread, move it into a project, give it another assistant or model, or say whether
+        it takes part in memory."""
         thread = threads.get(caller(request), thread_id)
         payload = valid(ThreadChange, request)
         changes: dict[str, Any] = {**payload}
         if "title" in payload:
             changes["title"] = one_line(payload["title"])
+        if "tags" in payload:
+            changes["tags"] = labels.tags_from(payload["tags"])
         if "assistant" in payload:
             changes["assistant"] = threads.assistant_named(payload["assistant"])
         if "model" in payload:

@@ -16,6 +16,7 @@ from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
 from conversations.replies.user_content import MOST_FILES
+from conversations.runtime.shapes import moment
 from conversations.runtime.text import clean
 from conversations.threads import model_choices
 from conversations.web import answering, search
@@ -88,6 +89,10 @@ def _thread(thread: Thread) -> dict[str, Any]:
         "title": thread.title,
         "assistant": thread.assistant.slug,
         "remembers": thread.remembers,
+        "pinned": thread.pinned,
+        "archived": thread.archived,
+        "tags": thread.tags,
+        "updated_at": moment(thread.updated_at),
         "model": model.id,
         "model_note": model.note or None,
     }

@@ -143,6 +143,9 @@ class ThreadAnswer(TypedDict):
     project: Annotated[Id | None, "Id of the project that it is in; null: in none."]
     instructions: Annotated[str, "What its person wants of every answer in it; may be empty."]
     uses_account_instructions: Annotated[bool, "Whether it is given the person's own instructions."]
+    pinned: Annotated[bool, "Whether it stands above the others in the list."]
+    archived: Annotated[bool, "Whether it is put away."]
+    tags: Annotated[list[str], "The person's own words for it."]
     match: NotRequired[Annotated[MatchAnswer | None, "With `?q=` only: the turn where the words stand; null: in none."]]
     file_match: NotRequired[
         Annotated[FileMatchAnswer | None, "With `?q=` only: the file where the words stand; null: in none."]

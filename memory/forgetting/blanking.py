@@ -123,6 +123,7 @@ def _leave_kinds(rows: QuerySet[Any]) -> None:
 def _threads(user: User, rows: Rows) -> None:
     mine = Thread.objects.filter(user=user)
     mine.filter(id__in=rows.threads).update(title=data_map.blanks_of(Thread)["title"])
+    mine.filter(id__in=rows.tagged).update(tags=data_map.blanks_of(Thread)["tags"])
     touched = mine.filter(id__in={turn.thread for turn in rows.turns})
     gone = Message.objects.filter(user=user, id__in=[turn.id for turn in rows.turns], client_message_id__isnull=False)
     sent = gone.values_list("client_message_id", flat=True)

@@ -56,7 +56,8 @@ class Rows:
 
     ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those that wrote or answered
     something of it or quote it. ``requests`` were given something of it, ``errors`` are their replies: of how these ended
-    nothing is told but the kind. ``files`` are those that the turns brought.
+    nothing is told but the kind. ``threads`` are those whose title goes, ``tagged`` those whose tags do. ``files`` are those
+    that the turns brought.
     """
 
     memories: frozenset[uuid.UUID] = frozenset()
@@ -66,6 +67,7 @@ class Rows:
     days: frozenset[uuid.UUID] = frozenset()
     beside: frozenset[uuid.UUID] = frozenset()
     threads: frozenset[uuid.UUID] = frozenset()
+    tagged: frozenset[uuid.UUID] = frozenset()
     artifacts: frozenset[uuid.UUID] = frozenset()
     versions: frozenset[int] = frozenset()
     replies: frozenset[uuid.UUID] = frozenset()
@@ -81,7 +83,7 @@ class Rows:
             turns=self.turns,
             artifacts=len(self.artifacts) + len(self.versions),
             topics=len(self.topics),
-            titles=len(self.threads),
+            titles=len(self.threads | self.tagged),
             summaries=len(self.summaries) + len(self.days),
             snapshots=len(self.requests),
         )

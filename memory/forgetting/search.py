@@ -204,6 +204,7 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
         turns=tuple(turns),
         topics=_ids(told_topics) | resting_on(user.pk, topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
+        tagged=_ids(_telling(Thread.objects.filter(user=user).exclude(tags=[]), needles, "tags")),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(user=user, thread__user=user), needles, "content")),
     )
@@ -239,7 +240,9 @@ def _with_records(
     results = find_recorded(user.pk, threads, removed, needles, {**exposed, **quotes.blocks})
     versions = ArtifactVersion.objects.filter(user=user, id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(user=user, id__in=rows.artifacts).values_list("thread_id", flat=True)
-    touched = {turn.thread for turn in rows.turns} | rows.threads | results.threads | {*versions} | {*artifacts}
+    touched = (
+        {turn.thread for turn in rows.turns} | rows.threads | rows.tagged | results.threads | {*versions} | {*artifacts}
+    )
     return replace(
         rows,
         blocks=results.blocks,

@@ -138,7 +138,7 @@ class ForgettingAnswer(TypedDict):
     turns: Annotated[list[ForgottenTurnAnswer], "Their place stays, as “[forgotten]”."]
     artifacts: Annotated[int, "Versions of artifacts whose content goes."]
     topics: Annotated[int, "Topics that go."]
-    titles: Annotated[int, "Threads that get another title."]
+    titles: Annotated[int, "Threads that get another title, or lose their tags."]
     summaries: Annotated[int, "Summaries that are made anew."]
     snapshots: Annotated[int, "Recorded requests of which texts are blanked."]
 

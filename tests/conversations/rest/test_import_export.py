@@ -92,6 +92,9 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
         "message_count": 5,
         "running_reply": None,
         "remembers": True,
+        "pinned": False,
+        "archived": False,
+        "tags": [],
     }
     assert (thread.last_position, thread.session_started_at, thread.away_since) == (
         5,
@@ -243,6 +246,9 @@ FULL = document(
         "title": "",
         "assistant": "companion",
         "created_at": iso(5),
+        "pinned": True,
+        "archived": True,
+        "tags": ["Work", "rust & tide"],
         "remembers": False,
         "messages": [],
         "artifacts": [],

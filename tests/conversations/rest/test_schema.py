@@ -25,6 +25,8 @@ OF_THE_CONTRACT = {
     "GET limits/",
     "GET threads/",
     "POST threads/",
+    "PATCH threads/",
+    "GET tags/",
     "GET threads/{thread_id}/",
     "PATCH threads/{thread_id}/",
     "DELETE threads/{thread_id}/",

@@ -38,7 +38,7 @@ def titles(answer: ApiResponse) -> list[str]:
 
 async def test_a_thread_is_given_as_the_contract_says(user: User, api: Api) -> None:
     thread = await make(user, "Hi", "Hello", title="Greetings", created_at=NOON, updated_at=NOON)
-    expected = {
+    expected: dict[str, Any] = {
         "id": str(thread.id),
         "title": "Greetings",
         "assistant": "companion",
@@ -52,6 +52,9 @@ async def test_a_thread_is_given_as_the_contract_says(user: User, api: Api) -> N
         "project": None,
         "instructions": "",
         "uses_account_instructions": True,
+        "pinned": False,
+        "archived": False,
+        "tags": [],
     }
     assert (await api.get("threads/")).body == {"next": None, "previous": None, "results": [expected]}
     one = await api.get(f"threads/{thread.id}/")
@@ -146,6 +149,9 @@ async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, An
             "project": None,
             "instructions": "",
             "uses_account_instructions": True,
+            "pinned": False,
+            "archived": False,
+            "tags": [],
         },
     )
     assert (thread.user_id, thread.title, thread.assistant.slug) == (user.id, title, assistant)

@@ -41,6 +41,7 @@ LENGTHS = {
 }
 PLACES = (
     *("turn", "clientid", "filename", "filetext", "answer", "query", "artifacttitle", "artifact", "title", "error"),
+    "label",
     *("refusal", "note", "tag", "summary", "moment", "day", "topic", "log", "question"),
 )
 TOKENS = {place: f"zq{place}vix" for place in PLACES}
@@ -84,7 +85,9 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     first = {"content": words["turn"], "client_message_id": TOKENS["clientid"], "files": [uploaded["id"]]}
     told = (await api.post("threads/new/messages/", {"assistant": "analyst", **first})).body
     thread = told["thread"]
-    assert (await api.call("PATCH", f"threads/{thread}/", {"title": words["title"]})).status == 200
+    assert (
+        await api.call("PATCH", f"threads/{thread}/", {"title": words["title"], "tags": [TOKENS["label"]]})
+    ).status == 200
     await in_database(catch_up)(user.pk)
     model.script(scripts.error(400, message=f"can't read “{words['turn']}” {words['error']}"))
     await api.post(f"threads/{thread}/messages/", {"content": "Go on."})
@@ -155,7 +158,7 @@ OF_TURN = {
     *("turn", "clientid", "filename", "filetext", "error", "refusal", "note", "tag", "summary", "moment", "day"),
     *("topic", "log"),
 }
-STAYS = {"artifact", "artifacttitle", "title"}
+STAYS = {"artifact", "artifacttitle", "title", "label"}
 GONE: dict[Way, set[str]] = {
     forget_turn: OF_TURN,
     forget_memory: OF_TURN,

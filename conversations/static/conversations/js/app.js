@@ -21,6 +21,7 @@ import { storeOf } from "./storage.js";
 import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
 import { ThreadMenu } from "./thread-menu.js";
+import { Selection } from "./thread-selection.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
 import { Viewer } from "./viewer.js";
@@ -100,16 +101,21 @@ const list = new ThreadList({
     if (file) viewer.open(file.id, file);
   },
   onMenu: (thread, button) => menu.open(thread, button),
-  onRenamed: (thread) => thread.id === open.thread.id && showTitle(thread),
+  onRenamed: threadChanged,
+  onTicked: (threads) => selection.show(threads),
   onError: say,
 });
+const selection = new Selection(
+  { list, announcer },
+  { onChanged: threadChanged, onDeleted: deleted, onError: say },
+);
 
 const menu = new ThreadMenu(
   { list, drawer, announcer },
   {
     onChanged: threadChanged,
     onCleared: clearedHere,
-    onDeleted: ({ id }) => id === open.thread.id && go(NEW),
+    onDeleted: deleted,
     onForgotten: forgotten,
     onError: say,
   },
@@ -233,7 +239,7 @@ function named(thread) {
 
 /** A turn came; the first one of a conversation without a title names it. */
 function touched({ id, title = open.thread.title }) {
-  list.touch({ id, title });
+  list.touch(id === open.thread.id ? { ...open.thread, title } : { id, title });
   showEmpty(open.thread.id);
   if (id !== open.thread.id || title === open.thread.title) return;
   open.thread.title = title;
@@ -304,24 +310,28 @@ function showEmpty(id) {
 
 /** @param {Thread} thread */
 function showTitle(thread) {
-  const { id, title, assistant, remembers } = thread;
+  const { id, title, assistant, remembers, archived } = thread;
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New conversation";
   byId("assistant-name").textContent = name;
   choice.show({ ...thread, assistant: assistant ?? welcome.assistant });
   byId("thread-menu").hidden = id === "new";
   byId("unremembered").hidden = remembers !== false;
+  byId("archived").hidden = !archived;
   log.assistantName = name || "Assistant";
   document.title = title ? `${title} · Openbook` : "Openbook";
 }
 
-/** Its title, whether it is remembered, or who answers. @param {Thread} thread */
-function threadChanged({ id, title, remembers, assistant, model, model_note }) {
-  const changed = { title, remembers, assistant, model, model_note };
-  list.change({ id, ...changed });
-  if (id !== open.thread.id) return;
-  Object.assign(open.thread, changed);
+/** Its title, where it is listed, whether it is remembered, or who answers. @param {Thread} thread */
+function threadChanged(thread) {
+  list.change(thread);
+  if (thread.id !== open.thread.id) return;
+  Object.assign(open.thread, thread);
   showTitle(open.thread);
+}
+
+function deleted({ id }) {
+  if (id === open.thread.id) go(NEW);
 }
 
 /** What rests on a turn that was forgotten goes, too; the title may have told it. */

@@ -1,10 +1,12 @@
-/** What a person does with a conversation as a whole: rename, remember, clear, delete; and forgetting a turn. */
+/** What a person does with a whole conversation: rename, pin, tag, archive, clear, delete; and forgetting a turn. */
 
 import { api } from "./api.js";
 import { clear } from "./clearing.js";
 import { confirmed, openMenu } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { forget } from "./forgetting.js";
+import { gettext } from "./language.js";
+import { editTags } from "./thread-tags.js";
 
 export class ThreadMenu {
   /**
@@ -32,6 +34,23 @@ export class ThreadMenu {
   open(thread, button) {
     openMenu(button, [
       { label: "Rename", run: () => this.#rename(thread) },
+      thread.pinned
+        ? { label: gettext("Unpin"), run: () => this.#change(thread, { pinned: false }, gettext("Unpinned.")) }
+        : {
+            label: gettext("Pin"),
+            run: () => this.#change(thread, { pinned: true }, gettext("Pinned.")),
+          },
+      { label: gettext("Tags…"), run: () => this.#tag(thread) },
+      thread.archived
+        ? {
+            label: gettext("Unarchive"),
+            run: () => this.#change(thread, { archived: false }, gettext("It is listed again.")),
+          }
+        : {
+            label: gettext("Archive"),
+            hint: gettext("Takes it out of the list, keeps all of it."),
+            run: () => this.#change(thread, { archived: true }, gettext("Archived.")),
+          },
       {
         label: "Remember this conversation",
         hint: "Off: it is given no memories, and leaves none.",
@@ -68,10 +87,30 @@ export class ThreadMenu {
     this.list.rename(thread.id);
   }
 
-  async #remember(thread, remembers) {
+  #remember(thread, remembers) {
+    return this.#change(
+      thread,
+      { remembers },
+      remembers ? "This conversation is remembered." : "This conversation is not remembered.",
+    );
+  }
+
+  /** @param {string} words said once it is done */
+  async #change(thread, changes, words) {
     try {
-      this.on.onChanged(await api.patch(`threads/${thread.id}/`, { remembers }));
-      this.announcer.say(remembers ? "This conversation is remembered." : "This conversation is not remembered.");
+      this.on.onChanged(await api.patch(`threads/${thread.id}/`, changes));
+      this.announcer.say(words);
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+
+  async #tag(thread) {
+    try {
+      const changed = await editTags([thread]);
+      if (!changed) return;
+      changed.forEach(this.on.onChanged);
+      this.announcer.say(gettext("The tags are changed."));
     } catch (error) {
       this.on.onError(error.message);
     }

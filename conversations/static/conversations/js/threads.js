@@ -1,23 +1,37 @@
-/** The list of threads: by day, searched by title and by what was said, renamed in place, deleted after a question. */
+/**
+ * The list of threads: pinned ones, then by day; searched by title and by what was said, renamed in place, several
+ * ticked at once. Archived ones, and those with a tag, are shown by themselves.
+ */
 
 import { api } from "./api.js";
-import { byDay } from "./days.js";
-import { byId, h, icon, iconButton } from "./dom.js";
+import { openMenu } from "./dialogs.js";
+import { byId, h } from "./dom.js";
 import { Finder } from "./finding.js";
+import { gettext, gettext_noop } from "./language.js";
+import { ALL, ARCHIVED, firstPages, groupsOf, merged, nameOf } from "./thread-groups.js";
+import { linkRow, tickRow, titleField } from "./thread-row.js";
 
-const NEWEST = "threads/?page_size=50";
+const REACHABLE = "a, input[type=checkbox]";
 
 export class ThreadList {
+  /** @type {Thread[]} */
   #threads = [];
   #next = null;
   #current = null;
   #renaming = null;
+  #field = null;
+  #isDrawing = false; // the field loses the focus while the rows around it are made anew
+  /** @type {Map<string, Thread> | null} while several are ticked */
+  #ticked = null;
+  /** @type {import("./thread-groups.js").View} */
+  #view = ALL;
 
   /**
    * @param {{
    *   onOpen: (thread: Thread, position?: number, file?: import("./finding.js").FoundFile) => void,
    *   onMenu: (thread: Thread, button: HTMLElement) => void,
    *   onRenamed: (thread: Thread) => void,
+   *   onTicked: (threads: Thread[] | null) => void,
    *   onError: (words: string) => void,
    * }} on
    */
@@ -29,7 +43,7 @@ export class ThreadList {
     this.search = byId("search");
     this.search.addEventListener("input", () => this.#show());
     this.search.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown") this.element.querySelector("a")?.focus();
+      if (event.key === "ArrowDown") this.element.querySelector(REACHABLE)?.focus();
     });
     byId("search-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -37,20 +51,45 @@ export class ThreadList {
       if (first) first.click();
       else this.finder.again();
     });
-    this.element.addEventListener("keydown", (event) => this.#arrows(event));
+    this.element.addEventListener("keydown", (event) => this.#keys(event));
+    this.element.addEventListener("dblclick", (event) => this.#renameAt(event));
+    byId("list-view").addEventListener("click", (event) => this.#openViews(event.currentTarget));
+    byId("select").addEventListener("click", () => (this.#ticked ? this.untick() : this.tick()));
   }
 
-  async load(path = NEWEST) {
+  async load() {
+    const view = this.#view;
     try {
-      const { results, next } = await api.get(path);
-      const known = new Set(this.#threads.map(({ id }) => id));
-      this.#threads = [...this.#threads, ...results.filter(({ id }) => !known.has(id))];
-      this.#next = next;
-      this.#show();
+      const pages = await Promise.all(firstPages(view).map((path) => api.get(path)));
+      if (view === this.#view) this.#take(pages);
     } catch (error) {
-      const again = h("button", { type: "button", class: "button", onclick: () => this.load(path) }, "Try again");
-      this.rows.replaceChildren(h("div", { class: "list-note" }, h("p", {}, error.message), again));
+      this.#showFailure(error, () => this.load());
     }
+  }
+
+  async #older() {
+    const view = this.#view;
+    try {
+      const page = await api.get(this.#next);
+      if (view === this.#view) this.#take([page]);
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+
+  #take(pages) {
+    this.#threads = merged(
+      this.#view,
+      this.#threads,
+      pages.flatMap(({ results }) => results),
+    );
+    this.#next = pages.at(-1).next;
+    this.#show();
+  }
+
+  #showFailure(error, again) {
+    const button = h("button", { type: "button", class: "button", onclick: again }, gettext("Try again"));
+    this.rows.replaceChildren(h("div", { class: "list-note" }, h("p", {}, error.message), button));
   }
 
   /** From the start, where others than the newest have come. */
@@ -62,12 +101,16 @@ export class ThreadList {
   /** What has come, gone or been renamed in other windows; older ones that were loaded stay. */
   async renew() {
     const before = this.#threads;
-    const page = await api.get(NEWEST).catch(() => null); // what is shown stays
-    if (!page || before !== this.#threads || this.#renaming) return;
-    const { results, next } = page;
+    const pages = await Promise.all(firstPages(this.#view).map((path) => api.get(path))).catch(() => null);
+    if (!pages || before !== this.#threads || this.#renaming || this.#ticked) return; // what is shown stays
+    const { results, next } = pages.at(-1);
     const oldest = results.at(-1)?.updated_at;
-    const older = next ? before.filter(({ updated_at: at }) => at < oldest) : [];
-    this.#threads = [...results, ...older];
+    const older = next ? before.filter(({ pinned, updated_at: at }) => !pinned && at < oldest) : [];
+    this.#threads = merged(
+      this.#view,
+      older,
+      pages.flatMap((page) => page.results),
+    );
     if (!older.length) this.#next = next;
     this.#show();
   }
@@ -78,18 +121,18 @@ export class ThreadList {
 
   /** New, or active again: to the top. */
   touch(thread) {
-    const known = this.find(thread.id);
-    this.#threads = this.#threads.filter(({ id }) => id !== thread.id);
-    this.#threads.unshift({ ...known, ...thread, updated_at: new Date().toISOString() });
-    this.#show();
+    this.#put([{ ...thread, updated_at: new Date().toISOString() }]);
   }
 
-  /** Another title, another setting; where it stands stays. */
-  change(thread) {
-    const known = this.find(thread.id);
-    if (known) Object.assign(known, thread);
-    this.#show();
+  /** Another title, another setting. @param {Thread[]} threads those that belong elsewhere now go */
+  change(...threads) {
+    this.#put(threads);
     this.finder.again();
+  }
+
+  #put(threads) {
+    this.#threads = merged(this.#view, this.#threads, threads);
+    this.#show();
   }
 
   select(id) {
@@ -97,117 +140,179 @@ export class ThreadList {
     this.#show();
   }
 
-  remove(id) {
-    this.#threads = this.#threads.filter((thread) => thread.id !== id);
+  remove(...ids) {
+    this.#threads = this.#threads.filter((thread) => !ids.includes(thread.id));
     this.#show();
     this.finder.again();
   }
 
   rename(id) {
+    const thread = this.find(id);
+    if (!thread || this.#renaming === id) return;
     this.#renaming = id;
+    this.#field = titleField(thread, (title) => this.#renamed(thread, title));
     this.#show();
-    this.element.querySelector("input")?.select();
+    this.#field.select();
+  }
+
+  async #renamed(thread, title) {
+    if (this.#renaming !== thread.id || this.#isDrawing) return;
+    this.#renaming = null;
+    this.#field = null;
+    this.#show();
+    this.#focus(thread.id);
+    if (!title || title === thread.title) return;
+    try {
+      const changed = await api.patch(`threads/${thread.id}/`, { title });
+      this.on.onRenamed(changed);
+      this.change(changed);
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+
+  /** Rows are ticked, and one thing done with all of them. @param {Thread} [thread] the first */
+  tick(thread) {
+    this.#ticked = new Map(thread ? [[thread.id, thread]] : []);
+    this.#tickedChanged();
+    this.element.querySelector(REACHABLE)?.focus();
+  }
+
+  untick() {
+    this.#ticked = null;
+    this.#tickedChanged();
+    byId("select").focus();
+  }
+
+  /** All that are listed. */
+  tickAll() {
+    this.#ticked = new Map(this.#listed().map((thread) => [thread.id, thread]));
+    this.#tickedChanged();
+  }
+
+  #tickedChanged() {
+    byId("select").setAttribute("aria-pressed", String(Boolean(this.#ticked)));
+    this.#show();
+    this.#tellTicked();
+  }
+
+  #tellTicked() {
+    this.on.onTicked(this.#ticked && [...this.#ticked.values()]);
+  }
+
+  #tickOne(thread, ticked) {
+    if (ticked) this.#ticked.set(thread.id, thread);
+    else this.#ticked.delete(thread.id);
+    this.#tellTicked();
+  }
+
+  async #openViews(button) {
+    const { results } = await api.get("tags/").catch(() => ({ results: [] }));
+    const item = (view) => ({
+      label: nameOf(view),
+      checked: nameOf(view) === nameOf(this.#view) && view.kind === this.#view.kind,
+      run: () => this.#setView(view),
+    });
+    const tags = results.map(({ tag }) => item({ kind: "tag", tag }));
+    openMenu(button, [item(ALL), item(ARCHIVED), ...tags], {
+      atStart: true,
+      oneOf: true,
+      label: gettext("Which conversations are listed"),
+    });
+  }
+
+  #setView(view) {
+    this.#view = view;
+    this.search.value = "";
+    byId("list-view-name").textContent = nameOf(view);
+    this.#threads = [];
+    this.#next = null;
+    this.#show();
+    byId("list-view").focus();
+    return this.load();
+  }
+
+  #listed() {
+    const wanted = this.search.value.trim().toLocaleLowerCase();
+    return this.#threads.filter(({ title }) => title.toLocaleLowerCase().includes(wanted));
   }
 
   #show() {
     const wanted = this.search.value.trim().toLocaleLowerCase();
-    const found = this.#threads.filter(({ title }) => title.toLocaleLowerCase().includes(wanted));
+    const listed = this.#listed();
     const focused = document.activeElement?.closest?.("[data-thread]")?.getAttribute("data-thread");
+    const isTyping = document.activeElement === this.#field;
+    this.#isDrawing = true;
     this.rows.replaceChildren(
-      ...byDay(found).map(([day, threads]) =>
-        h("section", { class: "day" }, h("h2", {}, day), h("ul", {}, ...threads.map((thread) => this.#row(thread)))),
+      ...groupsOf(listed).map(({ name, threads }) =>
+        h("section", { class: "day" }, h("h2", {}, name), h("ul", {}, ...threads.map((thread) => this.#row(thread)))),
       ),
-      ...this.#foot(found, wanted),
+      ...this.#foot(listed, wanted),
     );
-    if (focused) this.element.querySelector(`[data-thread="${focused}"] a`)?.focus();
-    this.finder.look(wanted, wanted ? found.map(({ id }) => id) : []);
+    this.#isDrawing = false;
+    if (isTyping) this.#field.focus();
+    else if (focused) this.#focus(focused);
+    this.finder.look(wanted, wanted ? listed.map(({ id }) => id) : []);
   }
 
-  #foot(found, wanted) {
+  #focus(id) {
+    this.element.querySelector(`[data-thread="${id}"] :is(${REACHABLE})`)?.focus();
+  }
+
+  #foot(listed, wanted) {
     if (wanted) return []; // the server looks through all of them
-    const empty = !found.length && !this.#next;
-    if (empty) return [h("p", { class: "list-note" }, "Your conversations will be listed here.")];
-    return this.#next
-      ? [
-          h(
-            "button",
-            { type: "button", class: "button quiet", onclick: () => this.load(this.#next) },
-            "Show older conversations",
-          ),
-        ]
-      : [];
+    if (this.#next)
+      return [
+        h(
+          "button",
+          { type: "button", class: "button quiet", onclick: () => this.#older() },
+          gettext("Show older conversations"),
+        ),
+      ];
+    return listed.length ? [] : [h("p", { class: "list-note" }, gettext(EMPTY[this.#view.kind]))];
   }
 
   #row(thread) {
-    if (thread.id === this.#renaming) return h("li", { "data-thread": thread.id }, this.#input(thread));
-    const link = h(
-      "a",
-      {
-        href: `/threads/${thread.id}/`,
-        "aria-current": thread.id === this.#current && "page",
-        onclick: (event) => this.#follow(event, thread),
-        onkeydown: (event) => event.key === "F2" && this.rename(thread.id),
-      },
-      h("span", { class: "title", dir: "auto" }, thread.title || "New conversation"),
-      thread.remembers === false &&
-        h(
-          "span",
-          { class: "unremembered", title: "Not remembered" },
-          icon("note-off"),
-          h("span", { class: "visually-hidden" }, ", not remembered"),
-        ),
-    );
-    const more = iconButton(
-      "more",
-      `Rename, remember, clear or delete “${thread.title || "New conversation"}”`,
-      () => this.on.onMenu(thread, more),
-      { "aria-haspopup": "menu" },
-    );
-    return h("li", { "data-thread": thread.id }, link, more);
-  }
-
-  #follow(event, thread) {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
-    event.preventDefault();
-    this.on.onOpen(thread);
-  }
-
-  #input(thread) {
-    const input = h("input", { type: "text", value: thread.title, maxlength: 200, "aria-label": "New title" });
-    const leave = () => {
-      this.#renaming = null;
-      this.#show();
-      this.element.querySelector(`[data-thread="${thread.id}"] a`)?.focus();
-    };
-    const save = async () => {
-      if (this.#renaming !== thread.id) return;
-      const title = input.value.trim();
-      leave();
-      if (!title || title === thread.title) return;
-      try {
-        Object.assign(thread, await api.patch(`threads/${thread.id}/`, { title }));
-        this.on.onRenamed(thread);
-        this.change(thread);
-      } catch (error) {
-        this.on.onError(error.message);
-      }
-    };
-    input.addEventListener("blur", save);
-    input.addEventListener("keydown", (event) => {
-      event.stopPropagation(); // Esc here must not stop a reply
-      if (event.key === "Enter") save();
-      if (event.key === "Escape") leave();
+    if (thread.id === this.#renaming) return h("li", { "data-thread": thread.id }, this.#field);
+    if (this.#ticked)
+      return tickRow(thread, {
+        ticked: this.#ticked.has(thread.id),
+        onTick: (one, ticked) => this.#tickOne(one, ticked),
+      });
+    return linkRow(thread, {
+      current: thread.id === this.#current,
+      onOpen: this.on.onOpen,
+      onMenu: this.on.onMenu,
     });
-    return input;
   }
 
-  #arrows(event) {
-    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    const links = [...this.element.querySelectorAll("a")];
-    const index = links.indexOf(document.activeElement);
+  #renameAt(event) {
+    const id = event.target.closest("[data-thread]")?.getAttribute("data-thread");
+    if (id && !this.#ticked && event.target.closest("a")) this.rename(id);
+  }
+
+  #keys(event) {
+    const id = document.activeElement?.closest?.("[data-thread]")?.getAttribute("data-thread");
+    if (event.key === "F2" && id && !this.#ticked) this.rename(id);
+    if (event.key === "Escape" && this.#ticked && !event.defaultPrevented) {
+      event.preventDefault();
+      this.untick();
+    }
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") this.#step(event);
+  }
+
+  #step(event) {
+    const rows = [...this.element.querySelectorAll(REACHABLE)];
+    const index = rows.indexOf(document.activeElement);
     if (index < 0) return;
     event.preventDefault();
-    const next = links[index + (event.key === "ArrowDown" ? 1 : -1)];
-    (next ?? (event.key === "ArrowUp" ? this.search : links[index])).focus();
+    const next = rows[index + (event.key === "ArrowDown" ? 1 : -1)];
+    (next ?? (event.key === "ArrowUp" ? this.search : rows[index])).focus();
   }
 }
+
+const EMPTY = {
+  all: gettext_noop("Your conversations will be listed here."),
+  archived: gettext_noop("Nothing is archived. The menu of a conversation puts it here."),
+  tag: gettext_noop("No conversation has this tag."),
+};

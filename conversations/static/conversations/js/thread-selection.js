@@ -1,0 +1,128 @@
+/** What is done with several ticked threads at once: archive, tag, move, delete. */
+
+import { api } from "./api.js";
+import { confirmed } from "./dialogs.js";
+import { byId, h } from "./dom.js";
+import { gettext, ngettext } from "./language.js";
+import { editTags } from "./thread-tags.js";
+
+const MOST = 200; // that one call takes
+
+export class Selection {
+  /** @type {Thread[]} */
+  #threads = [];
+
+  /**
+   * @param {{list: import("./threads.js").ThreadList, announcer: import("./announce.js").Announcer}} page
+   * @param {{
+   *   onChanged: (thread: Thread) => void,
+   *   onDeleted: (thread: Thread) => void,
+   *   onError: (words: string) => void,
+   * }} on
+   */
+  constructor({ list, announcer }, on) {
+    this.list = list;
+    this.announcer = announcer;
+    this.on = on;
+    this.bar = byId("selection");
+    this.state = byId("selection-state");
+    this.actions = byId("selection-actions");
+  }
+
+  /** @param {Thread[] | null} threads null: nothing is ticked any more */
+  show(threads) {
+    this.bar.hidden = !threads;
+    this.#threads = threads ?? [];
+    if (!threads) return;
+    const some = threads.length > 0;
+    const isArchived = some && threads.every(({ archived }) => archived);
+    this.state.textContent = ngettext(
+      "{count} conversation selected",
+      "{count} conversations selected",
+      threads.length,
+    );
+    this.actions.replaceChildren(
+      this.#button(gettext("Select all"), () => this.list.tickAll()),
+      this.#button(
+        isArchived ? gettext("Unarchive") : gettext("Archive"),
+        () => this.#change({ archived: !isArchived }),
+        !some,
+      ),
+      this.#button(gettext("Tags…"), () => this.#tag(), !some),
+      this.#button(gettext("Delete…"), () => this.#delete(), !some),
+      this.#button(gettext("Done"), () => this.list.untick()),
+    );
+  }
+
+  #button(words, onclick, disabled = false) {
+    return h("button", { type: "button", class: "button quiet", onclick, disabled }, words);
+  }
+
+  async #change(changes) {
+    const ids = this.#threads.map(({ id }) => id);
+    try {
+      for (let start = 0; start < ids.length; start += MOST) {
+        const { results } = await api.patch("threads/", { ids: ids.slice(start, start + MOST), ...changes });
+        this.#changed(results);
+      }
+      this.announcer.say(gettext("Done."));
+      this.list.untick();
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+
+  #changed(threads) {
+    this.list.change(...threads);
+    threads.forEach(this.on.onChanged);
+  }
+
+  async #tag() {
+    try {
+      const changed = await editTags(this.#threads.slice(0, MOST));
+      if (!changed) return;
+      this.#changed(changed);
+      this.announcer.say(gettext("The tags are changed."));
+      this.list.untick();
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+
+  async #delete() {
+    const threads = this.#threads;
+    const text = ngettext(
+      "{count} conversation and all its turns are deleted, with what was recorded about its requests. This can't be " +
+        "undone.",
+      "{count} conversations and all their turns are deleted, with what was recorded about their requests. This " +
+        "can't be undone.",
+      threads.length,
+    );
+    const title = gettext("Delete these conversations?");
+    if (!(await confirmed({ title, text, yes: gettext("Delete conversations") }))) return;
+    const failed = [];
+    let problem = "";
+    for (const [index, thread] of threads.entries()) {
+      this.state.textContent = gettext("Deleting {index} of {most}…", {
+        index: index + 1,
+        most: threads.length,
+      });
+      try {
+        await api.delete(`threads/${thread.id}/`);
+        this.list.remove(thread.id);
+        this.on.onDeleted(thread);
+      } catch (error) {
+        failed.push(thread);
+        problem = error.message;
+      }
+    }
+    const done = threads.length - failed.length;
+    this.announcer.say(ngettext("{count} conversation deleted.", "{count} conversations deleted.", done));
+    if (failed.length) this.on.onError(`${failedText(failed.length)} ${problem}`);
+    this.list.untick();
+  }
+}
+
+function failedText(count) {
+  return ngettext("{count} conversation could not be deleted.", "{count} conversations could not be deleted.", count);
+}

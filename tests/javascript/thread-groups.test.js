@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  ALL,
+  ARCHIVED,
+  belongs,
+  groupsOf,
+  merged,
+} from "../../conversations/static/conversations/js/thread-groups.js";
+import { changesOf, offered } from "../../conversations/static/conversations/js/thread-tags.js";
+
+const NOW = new Date("2026-03-10T12:00:00");
+const thread = (id, values = {}) => ({ id, title: id, updated_at: `2026-03-10T1${id}:00:00Z`, ...values });
+
+test("pinned threads stand above the days", () => {
+  const groups = groupsOf([thread("2"), thread("1", { pinned: true }), thread("0")], NOW);
+  assert.deepEqual(
+    groups.map(({ name, threads }) => [name, threads.map(({ id }) => id)]),
+    [
+      ["Pinned", ["1"]],
+      ["Today", ["2", "0"]],
+    ],
+  );
+});
+
+test("what comes replaces what is known, and what belongs elsewhere now goes", () => {
+  const before = [thread("2"), thread("1")];
+  const come = [{ id: "1", archived: true }, thread("2", { title: "new" }), thread("3")];
+  assert.deepEqual(
+    merged(ALL, before, come).map(({ id, title }) => [id, title]),
+    [
+      ["3", "3"],
+      ["2", "new"],
+    ],
+  );
+  assert.equal(belongs(ARCHIVED, { ...thread("1"), archived: true }), true);
+  assert.equal(belongs({ kind: "tag", tag: "x" }, thread("1", { tags: ["x"] })), true);
+  assert.equal(belongs({ kind: "tag", tag: "x" }, thread("1", { tags: ["x"], archived: true })), false);
+});
+
+test("a box that is left as it is changes nothing of several threads", () => {
+  const boxes = offered([thread("1", { tags: ["a", "b"] }), thread("2", { tags: ["a"] })], ["c"]);
+  assert.deepEqual(boxes, [
+    { tag: "a", has: "all" },
+    { tag: "b", has: "some" },
+    { tag: "c", has: "none" },
+  ]);
+  const checked = { a: false, b: false, c: true };
+  const ticked = boxes.map((box) => ({ ...box, checked: checked[box.tag], mixed: box.tag === "b" }));
+  assert.deepEqual(changesOf(ticked, " new , ,other"), { add_tags: ["c", "new", "other"], remove_tags: ["a"] });
+});
