@@ -134,6 +134,11 @@ class ReplyNotFound(NotFound):
     message = "There is no such reply, or it isn't yours. Check the id."
 
 
+class FeedbackNotFound(NotFound):
+    code = "feedback_not_found"
+    message = "You gave no feedback on this reply. POST to the same address gives some."
+
+
 class PresetNotFound(NotFound):
     code = "preset_not_found"
     message = "There is no such preset, or the thread's assistant doesn't offer it. Ask for the thread's presets."
@@ -200,6 +205,11 @@ class AlreadyExists(Conflict):
 class NothingToWorkFrom(Conflict):
     code = "nothing_to_work_from"
     message = "A preset works from the conversation. Say first what it is about."
+
+
+class CannotRate(Conflict):
+    code = "cannot_rate"
+    message = "Feedback is about what an assistant wrote, as long as it is there. Send the id of such a turn."
 
 
 class ReplyInProgress(Conflict):

@@ -16,7 +16,7 @@ from memory.models import Consolidation
 from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
 from tests.conversations.connections import make_connection
-from tests.conversations.factories import make_file, make_project, make_reply, make_snapshot, make_thread
+from tests.conversations.factories import make_feedback, make_file, make_project, make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 NEEDLE = "Xylophonist"
@@ -67,11 +67,13 @@ def belongings(person: User) -> Row:
         **count,
     )
     Instructions.objects.create(user=person, about=NEEDLE, style=NEEDLE, updated_at=now)
+    feedback = make_feedback(message, reason="other", text=NEEDLE, request=snapshot)
     consolidate_user.enqueue(person.pk)
     rows: dict[type[models.Model], object] = {
         Thread: thread.pk,
         Message: message.pk,
         type(snapshot): snapshot.pk,
+        type(feedback): feedback.pk,
         apps.get_model("conversations", "Reply"): snapshot.reply_id,
         apps.get_model("conversations", "ApiToken"): person.api_tokens.get().pk,
         Assistant: Assistant.objects.get(slug="companion").pk,

@@ -33,6 +33,7 @@ from conversations.import_export.records import (
 )
 from conversations.import_export.thread_files import ThreadFiles
 from conversations.import_export.thread_turns import ThreadTurns
+from conversations.import_export.turn_feedback import feedback_in
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, refuse
 from conversations.models import Message, Thread, text_blocks
@@ -272,6 +273,7 @@ class DocumentReader:
             model=shortened(turn.line("model", most=MOST_CHARS), WRITER_CHARS) if is_written else "",
             files=tuple(files.given(turn, content)) if role == Message.Role.USER and not is_forgotten else (),
             citations=() if is_forgotten else tuple(files.cited(turn)),
+            feedback=feedback_in(turn, time) if role == Message.Role.ASSISTANT and not is_forgotten else None,
         )
 
     def _artifact(self, artifact: Fields, turns: ThreadTurns, start: datetime) -> ArtifactRecord:

@@ -21,6 +21,7 @@ from conversations.runtime.shapes import moment
 from conversations.threads import messages_of
 from conversations.wire import models_of
 from conversations.wire.artifacts import version_rows
+from conversations.wire.feedback import FeedbackAnswer, feedback_on
 from memory.models import Memory, ThreadSummary, Topic
 from memory.services import preferences_of
 
@@ -313,10 +314,11 @@ def _opening(thread: Thread) -> str:
 
 def _turn_objects(turns: Sequence[Message]) -> Iterator[dict[str, Any]]:
     given, models = given_in(turns), models_of([turn for turn in turns if turn.reply_id])
-    return (_turn_object(turn, given, turn.model or models.get(turn.reply_id)) for turn in turns)
+    said = feedback_on(turns)
+    return (_turn_object(turn, given, turn.model or models.get(turn.reply_id), said.get(turn.id)) for turn in turns)
 
 
-def _turn_object(turn: Message, given: Given, model: str | None) -> dict[str, Any]:
+def _turn_object(turn: Message, given: Given, model: str | None, feedback: FeedbackAnswer | None) -> dict[str, Any]:
     values = {"id": turn.id, "role": turn.role, "content": turn.blocks, "created_at": turn.created_at}
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
     told = {
@@ -324,6 +326,7 @@ def _turn_object(turn: Message, given: Given, model: str | None) -> dict[str, An
         "model": model if turn.status != Message.Status.FORGOTTEN else None,
         "files": given.get((turn.thread_id, turn.position)),
         "citations": turn.citations,
+        "feedback": feedback,
     }
     return values | status | {name: value for name, value in told.items() if value}
 

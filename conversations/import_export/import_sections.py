@@ -33,7 +33,9 @@ ARTIFACT: Shape = {
 THREAD: Shape = {
     **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model", "pinned", "archived", "tags")),
     "messages": [
-        dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations"))
+        dict.fromkeys(
+            ("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations", "feedback")
+        )
     ],
     "artifacts": [ARTIFACT],
     "files": [dict.fromkeys(("id", "name", "created_at", "path", "sha256"))],

@@ -36,6 +36,17 @@ class GivenFile:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FeedbackRecord:
+    """What the person said of an answer, as in ``Feedback``. Whether support was shown the conversation does not come along."""
+
+    value: int
+    reason: str
+    text: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TurnRecord:
     id: uuid.UUID
     role: str
@@ -46,6 +57,7 @@ class TurnRecord:
     model: str = ""
     files: Sequence[GivenFile] = ()
     citations: Sequence[Citation] = ()
+    feedback: FeedbackRecord | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

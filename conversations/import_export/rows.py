@@ -35,7 +35,7 @@ class Tail:
 BEGINNING = Tail()
 
 
-def row_of[M: Model](model: type[M], record: Any, **columns: Any) -> M:
+def row_of[M: Model](model: type[M], record: Any, /, **columns: Any) -> M:
     """A row of the fields of a record that are columns of the model, and of these columns."""
     shared = {field.name for field in fields(record)} & {field.attname for field in model._meta.concrete_fields}
     return model(**{name: getattr(record, name) for name in shared}, **columns)

@@ -47,8 +47,9 @@ from conversations.import_export.rows import (
     turn_rows,
     version_rows,
 )
+from conversations.import_export.turn_feedback import feedback_rows
 from conversations.import_export.values import refuse
-from conversations.models import Assistant, File, Message, Reply, Thread, TurnFile
+from conversations.models import Assistant, Feedback, File, Message, Reply, Thread, TurnFile
 from conversations.runtime import clock, long_work
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
@@ -194,6 +195,7 @@ def _extend_thread(
     if last:
         after = Tail(id=last.id, position=thread.last_position, depth=last.depth, token_total=last.token_total)
     _copy_turns(turn_rows(new, thread.id, user_id=user.pk, after=after))
+    _insert(Feedback, feedback_rows(new, thread.id, user_id=user.pk, assistant_id=thread.assistant_id))
     word_index.store(user.pk, said_turns(new, thread.id, after=after))
     _insert_files(user, record, new, stored, read_later, after=after)
     session = last_session(record.turns)
@@ -241,6 +243,9 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCou
     # PostgreSQL checks foreign keys at the end of the transaction.
     _insert(Thread, rows)
     _copy_turns(row for thread in batch for row in turn_rows(thread.turns, thread.id, user_id=user.pk))
+    for thread, row in zip(batch, rows, strict=True):
+        said = feedback_rows(thread.turns, thread.id, user_id=user.pk, assistant_id=row.assistant_id)
+        _insert(Feedback, said)
     _insert(Artifact, (artifact_row(artifact, thread_id, user_id=user.pk) for artifact, thread_id in artifacts()))
     _insert(
         ArtifactVersion,

@@ -2,6 +2,7 @@ from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.connections import Connection
+from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
@@ -28,6 +29,7 @@ __all__ = [
     "ContextSnapshot",
     "Effort",
     "Fallback",
+    "Feedback",
     "File",
     "FilePart",
     "GivenRight",

@@ -212,6 +212,14 @@ TABLES: dict[str, Table] = {
             "additions cache timings_ms items rewriting recalled status usage"
         ),
     ),
+    "conversations.Feedback": Table(
+        goes_with="thread",
+        forgotten=GOES,
+        cleared=GOES,
+        columns={"text": words("threads.messages.feedback.text")},
+        never="reason provider model state",
+        staff="notes",
+    ),
     "conversations.TokenCount": Table(goes_with="thread", forgotten=GOES, cleared=GOES, never="provider model"),
     # Files
     "conversations.File": Table(

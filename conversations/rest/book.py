@@ -6,6 +6,7 @@
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from artifacts.models import ArtifactVersion, Kind
+from conversations.models import Feedback
 from conversations.runtime.shapes import Id, Slug, Time
 from conversations.wire import Role
 from memory.models import Memory
@@ -40,6 +41,16 @@ class ImportedFile(TypedDict, total=False):
     ]
 
 
+class ImportedFeedback(TypedDict, total=False):
+    """What the person said of an answer. Whether support was shown the conversation does not come along."""
+
+    value: Required[Annotated[int, [1, -1], "1: good, -1: bad."]]
+    reason: Annotated[str, [*Feedback.Reason.values, ""], {"default": ""}, "Why."]
+    text: Annotated[str, "Cut after 2,000 characters."]
+    created_at: Annotated[Time, "Without it: that of the message."]
+    updated_at: Annotated[Time, "Without it: as `created_at`."]
+
+
 class ImportedMessage(TypedDict, total=False):
     """The order of the list is the order of the turns."""
 
@@ -57,6 +68,7 @@ class ImportedMessage(TypedDict, total=False):
     files: Annotated[
         list[GivenFile], "Of a user's message; without it: pictures whole, of others what parts there are."
     ]
+    feedback: Annotated[ImportedFeedback, "Of the assistant's message: what the person said of it."]
 
 
 class ImportedVersion(TypedDict, total=False):

@@ -5,6 +5,7 @@ from rest_framework.renderers import JSONRenderer
 from conversations.rest import (
     accesses,
     docs,
+    feedback,
     files,
     import_export,
     instructions,
@@ -43,6 +44,7 @@ urlpatterns = [
     path("threads/<str:thread_id>/messages/stream/", views.MessageStream.as_view()),
     path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),
     path("threads/<str:thread_id>/requests/", views.RequestList.as_view()),
+    path("messages/<str:message_id>/feedback/", feedback.FeedbackDetail.as_view()),
     path("requests/<str:request_id>/", views.RequestDetail.as_view()),
     path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
     path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),

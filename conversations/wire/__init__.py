@@ -17,6 +17,7 @@ from conversations.runtime.ids import ids_near
 from conversations.runtime.shapes import Id, Slug, Time, fill
 from conversations.threads.model_choices import ThreadModel
 from conversations.wire import endings
+from conversations.wire.feedback import FeedbackAnswer, feedback_on
 
 REQUEST_FIELDS = (
     "id",
@@ -96,6 +97,9 @@ class MessageAnswer(TypedDict):
     reply: Annotated[
         ReplyAnswer | None,
         "Of the user: the newest reply to it. Of the assistant: the reply that wrote it. Null: imported.",
+    ]
+    feedback: NotRequired[
+        Annotated[FeedbackAnswer, "Of the assistant, where the caller gave some: what they said of it."]
     ]
 
 
@@ -202,7 +206,9 @@ def file_match_object(match: FileMatch) -> FileMatchAnswer:
     )
 
 
-def message_object(message: Message, reply: ReplyAnswer | None = None) -> MessageAnswer:
+def message_object(
+    message: Message, reply: ReplyAnswer | None = None, feedback: FeedbackAnswer | None = None
+) -> MessageAnswer:
     """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it."""
     wrote = reply if message.role == Message.Role.ASSISTANT else None
     return fill(
@@ -212,6 +218,7 @@ def message_object(message: Message, reply: ReplyAnswer | None = None) -> Messag
         citations=message.citations or [],
         model=message.model or (wrote and wrote["model"]) or None,
         reply=reply,
+        **({"feedback": feedback} if feedback else {}),
     )
 
 
@@ -249,7 +256,7 @@ def newest_request(reply: Reply) -> ContextSnapshot | None:
 
 
 def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
-    """Message objects with their replies, in two statements however many there are."""
+    """Message objects with their replies and feedback, in three statements however many there are."""
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
     users = {message.user_id for message in messages}
@@ -267,7 +274,8 @@ def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
         reply = by_id.get(message.reply_id) if message.reply_id else newest.get(message.id)
         return reply_object(reply, requests.get(reply.id), fallback_model=reply.fallback) if reply else None
 
-    return [message_object(message, reply_of(message)) for message in messages]
+    given = feedback_on(messages)
+    return [message_object(message, reply_of(message), given.get(message.id)) for message in messages]
 
 
 def models_of(turns: Sequence[Message]) -> dict[uuid.UUID | None, str]:

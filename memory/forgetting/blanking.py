@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import F, Max, Model, QuerySet, Value
+from django.db.models import F, Max, Model, Q, QuerySet, Value
 from django.db.models.functions import Least
 
 from artifacts.models import Artifact, ArtifactVersion
@@ -17,6 +17,7 @@ from conversations.context.tokens.estimate import turn_tokens
 from conversations.models import (
     ContextBlock,
     ContextSnapshot,
+    Feedback,
     File,
     Message,
     Reply,
@@ -61,6 +62,7 @@ def blank(user: User, rows: Rows) -> None:
     _log_entries(rows)
     _threads(user, rows)
     _turns(user, rows.turns, now)
+    _feedback(user, rows)
     _requests(user, rows, now)
     _blocks(user, rows.blocks, now)
     ReplyEvent.objects.filter(user=user, reply__in=rows.replies | rows.errors).delete()
@@ -155,6 +157,13 @@ def _turns(user: User, turns: Collection[ForgottenTurn], now: datetime) -> None:
     )
     run(EMPTY_PLACES, user=user.pk, turns=ids)
     run(FORGET_COUNTS, user=user.pk, turns=ids)
+
+
+def _feedback(user: User, rows: Rows) -> None:
+    """What tells of it, and what was said of turns that go and of answers to them."""
+    wrote = Message.objects.filter(user=user, reply__in=rows.replies).values_list("id", flat=True)
+    turns = {turn.id for turn in rows.turns} | set(wrote)
+    _take(Feedback.objects.filter(Q(message__in=turns) | Q(id__in=rows.feedback), user=user))
 
 
 def _blocks(user: User, ids: Collection[int], now: datetime) -> None:

@@ -57,7 +57,7 @@ class Rows:
     ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those that wrote or answered
     something of it or quote it. ``requests`` were given something of it, ``errors`` are their replies: of how these ended
     nothing is told but the kind. ``threads`` are those whose title goes, ``tagged`` those whose tags do. ``files`` are those
-    that the turns brought.
+    that the turns brought, ``feedback`` tells of it.
     """
 
     memories: frozenset[uuid.UUID] = frozenset()
@@ -76,6 +76,7 @@ class Rows:
     files: frozenset[uuid.UUID] = frozenset()
     blocks: frozenset[int] = frozenset()
     touched: frozenset[uuid.UUID] = frozenset()
+    feedback: frozenset[uuid.UUID] = frozenset()
 
     def summary(self) -> Forgetting:
         return Forgetting(

@@ -13,7 +13,7 @@ from django.db.models.functions import Cast
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.files.thread_files import named_files, names_of_files
 from conversations.context.turns.groups import FILE
-from conversations.models import Message, Reply, ReplyEvent, Thread
+from conversations.models import Feedback, Message, Reply, ReplyEvent, Thread
 from conversations.runtime.db import run
 from conversations.threads.titles import titles_from
 from memory.forgetting import quotations
@@ -207,6 +207,7 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
         tagged=_ids(_telling(Thread.objects.filter(user=user).exclude(tags=[]), needles, "tags")),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(user=user, thread__user=user), needles, "content")),
+        feedback=_ids(_telling(Feedback.objects.filter(user=user), needles, "text", "notes")),
     )
     return _with_summaries(user, rows, needles, everything=target.everything)
 

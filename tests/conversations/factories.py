@@ -25,6 +25,7 @@ from conversations.models import (
     Assistant,
     ContextBlock,
     ContextSnapshot,
+    Feedback,
     File,
     FilePart,
     Message,
@@ -88,6 +89,14 @@ def make_reply(thread: Thread | None = None, *, status: str = "completed", **val
     question = thread.messages.filter(role=Message.Role.USER, is_active=True).latest("position")
     about = {"user_message": question, "owner": "test", "lease_until": now, "created_at": now, "ended_at": ended}
     return Reply.objects.create(thread=thread, user_id=thread.user_id, status=status, **about | values)
+
+
+def make_feedback(message: Message, **values: Any) -> Feedback:
+    """What the person of an answer said of it."""
+    now = timezone.now()
+    about = {"thread_id": message.thread_id, "assistant_id": message.thread.assistant_id, "message": message}
+    told = {"value": -1, "created_at": now, "updated_at": now}
+    return Feedback.objects.create(user_id=message.user_id, **about | told | values)
 
 
 def make_snapshot(

@@ -352,11 +352,11 @@ async def test_a_page_that_cannot_be_is_refused(user: User, api: Api, query: str
 
 
 @pytest.mark.parametrize("exchanges", [1, 3])
-def test_messages_take_two_statements_however_many_there_are(
+def test_messages_take_three_statements_however_many_there_are(
     user: User, exchanges: int, django_assert_num_queries: Any
 ) -> None:
     thread = make_thread(user, ["Question", "Answer"] * exchanges)
     make_snapshot(thread)
     messages = list(Message.objects.filter(thread=thread))
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert len(messages_with_replies(messages)) == 2 * exchanges

@@ -9,12 +9,12 @@ from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import tokens
-from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Project, Reply, Thread
+from conversations.models import Assistant, ContextSnapshot, Feedback, File, FilePart, Message, Project, Reply, Thread
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_file, make_project, make_snapshot, make_thread
+from tests.conversations.factories import make_feedback, make_file, make_project, make_snapshot, make_thread
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_topic
 
@@ -47,6 +47,9 @@ CALLS = [
     ("DELETE", "messages/{message}/", None, "message_not_found"),
     ("GET", "messages/{message}/forgetting/", None, "message_not_found"),
     ("POST", "messages/{message}/forget/", None, "message_not_found"),
+    ("GET", "messages/{answer}/feedback/", None, "message_not_found"),
+    ("POST", "messages/{answer}/feedback/", {"value": 1}, "message_not_found"),
+    ("DELETE", "messages/{answer}/feedback/", None, "message_not_found"),
     ("PATCH", "topics/{topic}/", {"resolved": True}, "topic_not_found"),
     ("DELETE", "topics/{topic}/", None, "topic_not_found"),
     ("GET", "artifacts/{artifact}/", None, "artifact_not_found"),
@@ -79,8 +82,8 @@ CALLS = [
     ("GET", "files/?project={project}", None, "project_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [File, FilePart, Project]
-IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token", "file", "project"]
+TABLES += [Feedback, File, FilePart, Project]
+IDS = ["thread", "request", "reply", "artifact", "message", "answer", "memory", "topic", "token", "file", "project"]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
 
@@ -98,6 +101,7 @@ def belongings(user: User) -> dict[str, Any]:
         "reply": snapshot.reply_id,
         "artifact": make_artifact(thread, "secret").id,
         "message": turn.id,
+        "answer": make_feedback(thread.messages.get(position=2)).message_id,
         "memory": make_memory(user, sources=[turn.id]).id,
         "token": spare_token(user),
         "topic": make_topic(user, thread=thread, sources=[turn.id]).id,

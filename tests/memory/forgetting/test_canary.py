@@ -42,7 +42,7 @@ LENGTHS = {
 PLACES = (
     *("turn", "clientid", "filename", "filetext", "answer", "query", "artifacttitle", "artifact", "title", "error"),
     "label",
-    *("refusal", "note", "tag", "summary", "moment", "day", "topic", "log", "question"),
+    *("refusal", "note", "tag", "summary", "moment", "day", "topic", "log", "question", "feedback"),
 )
 TOKENS = {place: f"zq{place}vix" for place in PLACES}
 NOT_PUT_IN = {
@@ -88,6 +88,8 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     assert (
         await api.call("PATCH", f"threads/{thread}/", {"title": words["title"], "tags": [TOKENS["label"]]})
     ).status == 200
+    said = {"value": -1, "text": words["feedback"]}
+    assert (await api.post(f"messages/{told['assistant_message']['id']}/feedback/", said)).status == 200
     await in_database(catch_up)(user.pk)
     model.script(scripts.error(400, message=f"can't read “{words['turn']}” {words['error']}"))
     await api.post(f"threads/{thread}/messages/", {"content": "Go on."})
@@ -156,7 +158,7 @@ async def retain(api: Api, ids: Ids) -> None:
 
 OF_TURN = {
     *("turn", "clientid", "filename", "filetext", "error", "refusal", "note", "tag", "summary", "moment", "day"),
-    *("topic", "log"),
+    *("topic", "log", "feedback"),
 }
 STAYS = {"artifact", "artifacttitle", "title", "label"}
 GONE: dict[Way, set[str]] = {

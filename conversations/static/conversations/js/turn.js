@@ -5,6 +5,7 @@ import { dressCode, dressTables } from "./code.js";
 import { linkCitations } from "./citations.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
+import { thumbs } from "./feedback.js";
 import { Thought } from "./thought.js";
 import { waysOn } from "./endings.js";
 import { fileCards } from "./file-cards.js";
@@ -327,6 +328,7 @@ export class AssistantTurn {
         message && timeOf(message.created_at),
         this.#model(),
         message?.text && iconButton("copy", "Copy this reply", (event) => copyFrom(event.currentTarget, message.text)),
+        message?.text && message.status !== "forgotten" && thumbs(message),
         message && this.reply?.fallback_text && h("span", { class: "in-place" }, this.reply.fallback_text),
         message?.status === "complete" && again({ ...this.reply, id: this.replyId }, this.on),
         request &&
