@@ -2,14 +2,15 @@
 
 import { api } from "./api.js";
 import { byId, h, iconButton } from "./dom.js";
+import { gettext } from "./language.js";
 
 const REASONS = {
-  wrong: "It is wrong",
-  forgot: "It forgot something",
-  made_up: "It made something up",
-  too_long: "It is too long",
-  unsafe: "It is not safe",
-  other: "Something else",
+  wrong: gettext("It is wrong"),
+  forgot: gettext("It forgot something"),
+  made_up: gettext("It made something up"),
+  too_long: gettext("It is too long"),
+  unsafe: gettext("It is not safe"),
+  other: gettext("Something else"),
 };
 
 /**
@@ -18,8 +19,8 @@ const REASONS = {
  * @returns {HTMLElement}
  */
 export function thumbs(message) {
-  const up = iconButton("thumb-up", "Good reply", () => press(1), { class: "icon-button thumb" });
-  const down = iconButton("thumb-down", "Bad reply", () => press(-1), { class: "icon-button thumb" });
+  const up = iconButton("thumb-up", gettext("Good reply"), () => press(1), { class: "icon-button thumb" });
+  const down = iconButton("thumb-down", gettext("Bad reply"), () => press(-1), { class: "icon-button thumb" });
   const show = () => {
     up.setAttribute("aria-pressed", String(message.feedback?.value === 1));
     down.setAttribute("aria-pressed", String(message.feedback?.value === -1));
@@ -31,7 +32,7 @@ export function thumbs(message) {
     show();
   };
   show();
-  return h("span", { class: "thumbs", role: "group", "aria-label": "Feedback" }, up, down);
+  return h("span", { class: "thumbs", role: "group", "aria-label": gettext("Feedback") }, up, down);
 }
 
 /** @returns {Promise<string>} what is wrong; empty: it is said */
@@ -60,7 +61,7 @@ async function takeBack(message) {
 function ask(message, value, error = "") {
   const dialog = byId("feedback");
   const given = message.feedback?.value === value ? message.feedback : null;
-  byId("feedback-title").textContent = value === 1 ? "What was good?" : "What was wrong?";
+  byId("feedback-title").textContent = value === 1 ? gettext("What was good?") : gettext("What was wrong?");
   byId("feedback-reasons").hidden = value === 1;
   byId("feedback-reasons").replaceChildren(byId("feedback-reasons").firstElementChild, ...reasons(given?.reason));
   byId("feedback-text").value = given?.text ?? "";
