@@ -90,9 +90,10 @@ function entered(value) {
 }
 
 function reasons(chosen) {
-  return Object.entries(REASONS).map(([value, words]) =>
-    h("label", {}, h("input", { type: "radio", name: "reason", value, checked: value === chosen }), h("span", {}, words)),
-  );
+  return Object.entries(REASONS).map(([value, words]) => {
+    const radio = h("input", { type: "radio", name: "reason", value, checked: value === chosen });
+    return h("label", {}, radio, h("span", {}, words));
+  });
 }
 
 function fail(words) {
