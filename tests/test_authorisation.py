@@ -74,6 +74,7 @@ EXPECTED: dict[str, Kind] = {
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
     "threads/<uuid:thread_id>/": ROW_PAGE,
+    "threads/<uuid:thread_id>/print/": ROW_PAGE,
     "account/tokens/<int:token_id>/revoke/": ROW_PAGE,
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": FRAME,
     "artifacts/drawing/": OUR_FRAME,

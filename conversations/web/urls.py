@@ -5,6 +5,7 @@ from conversations.web import account, entry, socket_docs, tokens, views
 urlpatterns = [
     path("", views.chat, name="chat"),
     path("threads/<uuid:thread_id>/", views.chat, name="thread"),
+    path("threads/<uuid:thread_id>/print/", views.print_sheet, name="print_thread"),
     path("favicon.ico", views.icon, name="icon"),
     path("api/v1/docs/websocket/", socket_docs.page, name="socket_docs"),
     path("account/tokens/", tokens.page, name="tokens"),

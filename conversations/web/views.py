@@ -33,10 +33,7 @@ class SignedInRequest(HttpRequest):
 @login_required
 def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpResponse:
     """The chat, empty or at one thread. Answers 404 where the thread is unknown or another user's."""
-    try:
-        thread = threads.get(request.user, thread_id) if thread_id else None
-    except ThreadNotFound as error:
-        raise Http404(error.message) from error
+    thread = _opened(request.user, thread_id) if thread_id else None
     sought = clean(request.GET.get("q", "")).strip()[: search.LONGEST]
     page = _page(request.user, thread)
     assistant = thread.assistant.slug if thread else next((each["slug"] for each in page["assistants"]), "")
@@ -53,9 +50,29 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
     return render(request, "conversations/chat.html", context)
 
 
+@never_cache
+@login_required
+def print_sheet(request: SignedInRequest, thread_id: uuid.UUID) -> HttpResponse:
+    """A whole thread for paper; its script loads the turns. Answers 404 as the chat does."""
+    thread = _opened(request.user, thread_id)
+    page = {
+        "user": {"name": request.user.get_username()},
+        "assistant": thread.assistant.name,
+        "thread": {"id": str(thread.id)},
+    }
+    return render(request, "conversations/print.html", {"page": page, "thread": thread})
+
+
 def icon(request: HttpRequest) -> HttpResponse:
     """Browsers ask for it beside pages that name none, as the admin's and those of errors."""
     return HttpResponseRedirect(static("conversations/icon.svg"))
+
+
+def _opened(user: User, thread_id: uuid.UUID) -> Thread:
+    try:
+        return threads.get(user, thread_id)
+    except ThreadNotFound as error:
+        raise Http404(error.message) from error
 
 
 def _page(user: User, thread: Thread | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.pages import Chat
+from tests.browser.rows import add_turns
 from tests.model_scripts import Gate, text
 from tests.model_server import ModelServer
 
@@ -71,3 +72,29 @@ def test_a_diagram_is_drawn_once_it_is_whole_and_its_source_stays(chat: Chat, mo
 def width(element: Locator) -> float:
     box = element.bounding_box()
     return box["width"] if box else 0
+
+
+def test_a_whole_conversation_is_printed_with_names_or_without(
+    chat: Chat, model: ModelServer, browser_database: str
+) -> None:
+    model.script(text("Then $x^2$:\n\n```mermaid\nflowchart LR\n  a --> b\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"))
+    chat.ask("Is this the newest?")
+    add_turns(browser_database, chat.thread_id, 240)
+    chat.page.reload()
+    chat.wait_until_ready()
+    chat.page.keyboard.press("ControlOrMeta+p")
+    expect(chat.page.get_by_role("status")).to_have_text("242 turns, ready to print.")
+    turns = chat.page.locator(".sheet-turn")
+    expect(turns).to_have_count(242)
+    expect(turns.nth(1).locator("math")).to_have_text("x2")
+    expect(turns.nth(1).get_by_role("img", name="Diagram")).to_be_attached()
+    expect(turns.nth(1).locator(".sheet-turn-name")).to_have_text("Companion")
+    assert violations(chat.page) == []
+    assert chat.too_small_targets() == []
+    chat.page.emulate_media(media="print")
+    expect(chat.page.get_by_role("button", name="Print")).to_be_hidden()
+    expect(turns.nth(1).get_by_text("Companion")).to_be_visible()
+    chat.page.emulate_media(media="screen")
+    chat.page.get_by_role("switch", name="Names and times").uncheck()
+    chat.page.emulate_media(media="print")
+    expect(turns.nth(1).get_by_text("Companion")).to_be_hidden()

@@ -1,6 +1,7 @@
 /** Diagrams within a text: a block of Mermaid becomes a picture once it comes into view. Its source stays at hand. */
 
 import { elements, h, icon } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { pictureOf } from "./drawing.js";
 
 const NEAR = "600px";
@@ -41,15 +42,16 @@ async function draw(frame, source) {
   const code = frame.querySelector("pre");
   const language = frame.querySelector(".code-language");
   try {
-    const picture = h("div", { class: "diagram", tabindex: 0, role: "group", "aria-label": "Diagram" });
-    picture.append(await pictureOf(source, "Diagram"));
-    language.replaceChildren("Diagram");
+    const picture = h("div", { class: "diagram", tabindex: 0, role: "group", "aria-label": gettext("Diagram") });
+    picture.append(await pictureOf(source, gettext("Diagram")));
+    language.replaceChildren(gettext("Diagram"));
     language.after(switchOf(picture, code));
     code.hidden = true;
     frame.classList.add("drawn");
     code.before(picture);
   } catch (error) {
-    frame.append(h("p", { class: "diagram-note" }, icon("warn"), `This diagram can’t be drawn. ${error.message}`));
+    const why = gettext("This diagram can’t be drawn. {reason}", { reason: error.message });
+    frame.append(h("p", { class: "diagram-note" }, icon("warn"), why));
   }
 }
 
@@ -58,7 +60,7 @@ function switchOf(picture, code) {
     "button",
     { type: "button", class: "copy-code show-source", "aria-pressed": "false", onclick: toggle },
     icon("kind-code"),
-    "Source",
+    gettext("Source"),
   );
   function toggle() {
     code.hidden = !code.hidden;

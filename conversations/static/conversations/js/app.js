@@ -20,7 +20,7 @@ import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
 import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
-import { ThreadMenu } from "./thread-menu.js";
+import { printPageOf, ThreadMenu } from "./thread-menu.js";
 import { Selection } from "./thread-selection.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
@@ -399,6 +399,10 @@ wireShortcuts({
   },
   create: () => go(NEW),
   stop: () => composer.stop(),
+  print: () => {
+    if (open.thread.id !== "new") location.assign(printPageOf(open.thread));
+    return open.thread.id !== "new";
+  },
 });
 addEventListener("beforeunload", (event) => attachments.anyUploading && event.preventDefault());
 document.addEventListener("visibilitychange", () => document.hidden || list.renew());

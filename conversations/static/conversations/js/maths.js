@@ -5,6 +5,7 @@
 
 import { elements, h } from "./dom.js";
 import { inAlphabet, texOf } from "./formulas.js";
+import { gettext } from "./language.js";
 import { safeMathMl } from "./markdown.js";
 
 const KATEX = "katex"; // by the page's import map
@@ -68,7 +69,7 @@ function show(element) {
 /** Long ones scroll in a box of their own. */
 function scrolls(element) {
   element.classList.add("display");
-  for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": "Formula" })) {
+  for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": gettext("Formula") })) {
     element.setAttribute(name, value);
   }
 }

@@ -4,8 +4,11 @@ import { byId } from "./dom.js";
 
 const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** @param {{search: () => void, create: () => void, stop: () => void}} actions */
-export function wireShortcuts({ search, create, stop }) {
+/**
+ * @param {{search: () => void, create: () => void, stop: () => void, print: () => boolean}} actions `print` says
+ *   whether there is something to print
+ */
+export function wireShortcuts({ search, create, stop, print }) {
   const dialog = byId("shortcuts");
   const showList = () => dialog.open || dialog.showModal();
   byId("show-shortcuts").addEventListener("click", showList);
@@ -16,6 +19,7 @@ export function wireShortcuts({ search, create, stop }) {
     if (modified && key === "k") perform(event, search);
     else if (modified && key === "/") perform(event, showList);
     else if (modified && event.shiftKey && key === "o") perform(event, create);
+    else if (modified && key === "p" && !event.shiftKey && print()) event.preventDefault();
     else if (key === "escape" && !event.defaultPrevented && !somethingOpen()) stop();
   });
 }

@@ -1,4 +1,4 @@
-/** What a person does with a whole conversation: rename, pin, tag, archive, clear, delete; and forgetting a turn. */
+/** What is done with a whole conversation: rename, pin, tag, archive, print, clear, delete; and forgetting a turn. */
 
 import { api } from "./api.js";
 import { clear } from "./clearing.js";
@@ -7,6 +7,11 @@ import { byId } from "./dom.js";
 import { forget } from "./forgetting.js";
 import { gettext } from "./language.js";
 import { editTags } from "./thread-tags.js";
+
+/** All its turns, for paper. @param {Thread} thread */
+export function printPageOf(thread) {
+  return `/threads/${thread.id}/print/`;
+}
 
 export class ThreadMenu {
   /**
@@ -57,6 +62,7 @@ export class ThreadMenu {
         checked: thread.remembers !== false,
         run: () => this.#remember(thread, thread.remembers === false),
       },
+      { label: gettext("Print…"), run: () => location.assign(printPageOf(thread)) },
       {
         label: "Clear…",
         hint: "Forgets all its turns, keeps the conversation.",
