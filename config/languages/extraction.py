@@ -9,6 +9,7 @@ from babel.messages.extract import extract
 from django.conf import settings
 from django.utils.translation.template import templatize
 
+from config.languages import tables
 from config.languages.catalogues import PAGES, SCRIPTS
 
 FOLDERS = ("artifacts", "config", "conversations", "memory", "templates")
@@ -28,6 +29,8 @@ def extracted(domain: str) -> Catalog:
     for path in marked_files(domain):
         for _, text, notes, context in texts_of(path):
             catalog.add(text, auto_comments=notes, context=context)
+    for text in tables.pages() if domain == PAGES else tables.scripts():
+        catalog.add(text)
     return catalog
 
 

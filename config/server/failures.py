@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views import defaults
 
 from conversations.errors import RateLimited
@@ -36,7 +37,7 @@ def rate_limited(request: HttpRequest, exception: Exception) -> HttpResponse | N
     """Any page that was asked for too often, and says nothing of it itself."""
     if not isinstance(exception, RateLimited):
         return None
-    response = render(request, "429.html", {"message": exception.message}, status=exception.status)
+    response = render(request, "429.html", {"message": gettext(exception.message)}, status=exception.status)
     response["Retry-After"] = str(exception.details["retry_after"])
     return response
 

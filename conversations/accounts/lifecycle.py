@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext, gettext_noop
 
 from artifacts.models import Artifact
 from conversations.errors import ReplyInProgress
@@ -27,16 +28,17 @@ ADDRESS_UNKNOWN = "::"
 """That of a sign-in that came by a socket without any."""
 # The first that is named wins: most browsers name others beside themselves.
 BROWSERS = {"Edg": "Edge", "OPR": "Opera", "FxiOS": "Firefox", "Firefox": "Firefox", "CriOS": "Chrome"}
-BROWSERS |= {"Chrome": "Chrome", "Safari": "Safari", "curl": "curl", "python": "a Python program"}
+BROWSERS |= {"Chrome": "Chrome", "Safari": "Safari", "curl": "curl", "python": gettext_noop("a Python program")}
 SYSTEMS = {"iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "Windows": "Windows", "Mac OS": "Mac"}
 SYSTEMS |= {"CrOS": "ChromeOS", "Linux": "Linux"}
 
 
 def browser_of(user_agent: str) -> str:
     """In words that a person recognises."""
-    browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), "a browser")
+    browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), gettext_noop("a browser"))
     system = next((name for mark, name in SYSTEMS.items() if mark in user_agent), "")
-    return f"{browser} on {system}" if system else browser
+    browser = gettext(browser)
+    return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system} if system else browser
 
 
 def sign_ins_of(user: User) -> list[UserSession]:
@@ -73,14 +75,18 @@ def what_goes(user: User) -> dict[str, int]:
     """What is deleted with the account, by what it is called."""
     threads = Thread.objects.filter(user=user)
     return {
-        "conversations": threads.count(),
-        "messages": Message.objects.filter(user=user, thread__in=threads).count(),
-        "artifacts": Artifact.objects.filter(user=user, thread__in=threads).count(),
-        "files": File.objects.filter(user=user).count(),
-        "notes": Memory.objects.filter(user=user).count(),
-        "days and topics": DailySummary.objects.filter(user=user).count() + Topic.objects.filter(user=user).count(),
-        "records of what a model was given": ContextSnapshot.objects.filter(user=user, thread__in=threads).count(),
-        "access tokens": ApiToken.objects.filter(user=user).count(),
+        gettext_noop("conversations"): threads.count(),
+        gettext_noop("messages"): Message.objects.filter(user=user, thread__in=threads).count(),
+        gettext_noop("artifacts"): Artifact.objects.filter(user=user, thread__in=threads).count(),
+        gettext_noop("files"): File.objects.filter(user=user).count(),
+        gettext_noop("notes"): Memory.objects.filter(user=user).count(),
+        gettext_noop("days and topics"): (
+            DailySummary.objects.filter(user=user).count() + Topic.objects.filter(user=user).count()
+        ),
+        gettext_noop("records of what a model was given"): (
+            ContextSnapshot.objects.filter(user=user, thread__in=threads).count()
+        ),
+        gettext_noop("access tokens"): ApiToken.objects.filter(user=user).count(),
     }
 
 

@@ -9,6 +9,7 @@ from django.contrib.messages import success
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -87,10 +88,12 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
             rows.filter(id=int(chosen)) if chosen.isascii() and chosen.isdecimal() and len(chosen) < 19 else rows.none()
         )
     ended = lifecycle.sign_out(rows)
-    words = f"{ended} sign-in{'s' * (ended != 1)} ended."
+    words = ngettext("%(count)d sign-in ended.", "%(count)d sign-ins ended.", ended) % {"count": ended}
     if not chosen and not request.POST.get("keep_tokens"):
         revoked = tokens.revoke(tokens.of(request.user))
-        words += f" {revoked} access token{'s' * (revoked != 1)} revoked." if revoked else ""
+        if revoked:
+            tokens_words = ngettext("%(count)d access token revoked.", "%(count)d access tokens revoked.", revoked)
+            words += f" {tokens_words % {'count': revoked}}"
     success(request, words)
     return redirect("account")
 

@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 
 from conversations.accounts import lifecycle, sign_in
 from conversations.errors import RateLimited
@@ -58,7 +59,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     ) -> None:
         address: EmailAddress = emailconfirmation.email_address
         if not sign_in.count_mail(address.email):
-            message = "Enough links were sent to this address. Try again in an hour."
+            message = gettext_noop("Enough links were sent to this address. Try again in an hour.")
             raise RateLimited(message, limit="mail", most=sign_in.MAILS, retry_after=sign_in.HOUR)
         mail_confirmation_link.enqueue(address.pk)
 

@@ -3,6 +3,7 @@
 from typing import TypedDict
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from conversations.context.tokens.budget import shortage
 from conversations.models import Assistant
@@ -74,8 +75,8 @@ def who_answers(assistant: Assistant) -> Note | None:
             chosen = SMALL_NOTE if name == SMALL_MODEL else LOCAL_NOTE
             label = str(model_catalog.get(PROVIDER, name))
             return Note(
-                short=chosen["short"].format(model=label),
-                long=chosen["long"].format(model=label),
+                short=gettext(chosen["short"]).format(model=label),
+                long=gettext(chosen["long"]).format(model=label),
                 command=chosen["command"],
             )
     return None if name in PROVIDERS or assistant.fallbacks.all() else of_connection(name)
@@ -87,4 +88,4 @@ def of_connection(slug: str) -> Note | None:
         obstacle = get_provider(slug).obstacle()
     except ProviderError as error:
         obstacle = error
-    return Note(short=NOBODY, long=f"{NOBODY} {obstacle.message}", command="") if obstacle else None
+    return Note(short=NOBODY, long=f"{gettext(NOBODY)} {gettext(obstacle.message)}", command="") if obstacle else None

@@ -5,6 +5,8 @@ from typing import Any
 from allauth.account import forms as allauth_forms
 from allauth.core import context
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conversations.accounts import limits, tokens
 from conversations.models import ApiToken, Scope
@@ -56,9 +58,9 @@ class TokenForm(forms.ModelForm[ApiToken]):
     """What a token is to be. Its row still has to be ``prepared``, which returns the token itself, for once."""
 
     scopes = forms.MultipleChoiceField(
-        label="What it may do", choices=Scope.choices, initial=every_scope, widget=forms.CheckboxSelectMultiple
+        label=_("What it may do"), choices=Scope.choices, initial=every_scope, widget=forms.CheckboxSelectMultiple
     )
-    days = forms.IntegerField(label="Days that it works", min_value=1)
+    days = forms.IntegerField(label=_("Days that it works"), min_value=1)
 
     class Meta:
         model = ApiToken
@@ -82,7 +84,9 @@ class TokenForm(forms.ModelForm[ApiToken]):
     def clean_days(self) -> int:
         days: int = self.cleaned_data["days"]
         if days > tokens.most_days():
-            raise forms.ValidationError(f"At most {tokens.most_days()} days are allowed here.")
+            raise forms.ValidationError(
+                gettext("At most %(days)d days are allowed here.") % {"days": tokens.most_days()}
+            )
         return days
 
     def prepared(self, row: ApiToken) -> str:

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
 from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from conversations.files.search import FileMatch
 from conversations.models import Message, Thread
@@ -60,12 +61,17 @@ def _hit(thread: Thread, said: threads_search.SearchMatch | None, file: FileMatc
 
 def place_of(turn: Message, zone: ZoneInfo) -> str:
     """Who said it, on which day in this zone, and its number in the thread."""
-    who = "You" if turn.role == Message.Role.USER else "Reply"
-    return f"{who}, {date_format(turn.created_at.astimezone(zone).date(), 'j F Y')}, turn {turn.position}"
+    who = gettext("You") if turn.role == Message.Role.USER else gettext("Reply")
+    day = date_format(turn.created_at.astimezone(zone).date(), gettext("j F Y"))
+    return f"{who}, {day}, {number_of(turn)}"
 
 
 def place_in_file(match: FileMatch, zone: ZoneInfo) -> str:
     """The file and its part, on which day in this zone it came, and the turn that brought it."""
     where = [match.file.name, *([match.part.label] if match.part else [])]
-    when = date_format(match.file.created_at.astimezone(zone).date(), "j F Y")
-    return ", ".join([*where, when, *([f"turn {match.turn.position}"] if match.turn else [])])
+    when = date_format(match.file.created_at.astimezone(zone).date(), gettext("j F Y"))
+    return ", ".join([*where, when, *([number_of(match.turn)] if match.turn else [])])
+
+
+def number_of(turn: Message) -> str:
+    return gettext("turn %(position)d") % {"position": turn.position}

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from conversations import threads
@@ -23,6 +24,9 @@ from conversations.web import answering, search
 from conversations.web.examples import EXAMPLES
 from conversations.wire.model_list import model_list
 from memory import services
+
+CODES = {"assistant", "command"}
+"""Keys of tables whose values are no texts."""
 
 
 class SignedInRequest(HttpRequest):
@@ -92,11 +96,23 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
             "file_mb": settings.OPENBOOK_MAX_FILE_MB,
             "files": MOST_FILES,
         },
-        "answers": answering.notes(),
-        "examples": EXAMPLES,
-        "words": wording(),
+        "answers": translated(answering.notes()),
+        "examples": translated(EXAMPLES),
+        "words": translated(wording()),
         "zone": preferences.time_zone if preferences else None,
     }
+
+
+def translated(table: Any) -> Any:
+    """A table of texts, which names none of them as one: in the page's language."""
+    match table:
+        case str():
+            return gettext(table) if table else ""
+        case dict():
+            return {key: value if key in CODES else translated(value) for key, value in table.items()}
+        case list() | tuple():
+            return [translated(value) for value in table]
+    return table
 
 
 def _thread(thread: Thread) -> dict[str, Any]:

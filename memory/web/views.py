@@ -12,6 +12,8 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
@@ -130,7 +132,7 @@ def page(request: SignedInRequest) -> HttpResponse:
 
 def said_on(at: datetime, now: datetime) -> str:
     """The day of a time, with its year unless that is this one. Both in one zone. Pure."""
-    return f"{at.day} {at:%B}" if at.year == now.year else f"{at.day} {at:%B %Y}"
+    return date_format(at.date(), gettext("j F") if at.year == now.year else gettext("j F Y"))
 
 
 def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> str:
@@ -138,12 +140,14 @@ def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datet
     day = said_on((source or memory).created_at.astimezone(zone), now)
     match memory.origin:
         case Memory.Origin.CONVERSATION:
-            return f"You said so on {day}" if source else f"From a conversation of {day} that is gone"
+            words = gettext("You said so on %s") if source else gettext("From a conversation of %s that is gone")
         case _ if source:
-            return f"From a conversation on {day}"
+            words = gettext("From a conversation on %s")
         case Memory.Origin.HAND:
-            return f"You wrote it down on {day}"
-    return f"A program added it on {day}"
+            words = gettext("You wrote it down on %s")
+        case _:
+            words = gettext("A program added it on %s")
+    return words % day
 
 
 def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[NoteRow]:
@@ -170,7 +174,7 @@ def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> lis
         NoteRow(
             id=topic.id,
             text=topic.title,
-            origin=f"Since {said_on(topic.opened_at.astimezone(zone), now)}",
+            origin=gettext("Since %s") % said_on(topic.opened_at.astimezone(zone), now),
             address=_address(_first(topic, sources)) or (f"/threads/{topic.thread_id}/" if topic.thread_id else ""),
         )
         for topic in topics
@@ -190,8 +194,8 @@ def _visits(user: User, zone: ZoneInfo) -> list[Visit]:
             looks=[
                 Look(
                     at=access.at,
-                    did=DID[access.action],
-                    what=LOOKED.get(access.what, access.what),
+                    did=gettext(DID[access.action]),
+                    what=gettext(LOOKED.get(access.what, access.what)),
                     address=addresses.get(access.id, ""),
                 )
                 for access in looks

@@ -355,7 +355,7 @@ def test_an_account_says_what_goes_answers_nothing_and_can_be_kept_for_a_day(
     life = FullLife(person)
     client, elsewhere = browser(), browser()
     page = client.get("/account/delete/").text
-    assert [re.search(rf"<strong>{n}</strong> {words}", page) is not None for n, words in (
+    assert [re.search(rf"{words}: <strong>{n}</strong>", page) is not None for n, words in (
         (1, "conversations"), (2, "messages"), (1, "artifacts"), (1, "notes"), (2, "days and topics"), (1, "access tokens"),
     )] == [True] * 6  # fmt: skip
     assert "Your account will be deleted" in ask(client).text
