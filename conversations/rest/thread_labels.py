@@ -29,6 +29,7 @@ class ThreadsChange(TypedDict, total=False):
     ]
     pinned: Annotated[bool, "`true`: they stand above the others in the list."]
     archived: Annotated[bool, "`true`: they are put away; everything of them stays."]
+    project: Annotated[Id | None, "The project that they are moved into; null: out of all of them."]
     add_tags: Tags
     remove_tags: Tags
 
@@ -57,5 +58,9 @@ class TagList(APIView):
 def change_of(payload: ThreadsChange) -> labels.Change:
     values: dict[str, Any] = {name: payload[name] for name in ("pinned", "archived") if name in payload}
     return labels.Change(
-        values=values, add_tags=payload.get("add_tags", ()), remove_tags=payload.get("remove_tags", ())
+        values=values,
+        is_moved="project" in payload,
+        project=payload.get("project"),
+        add_tags=payload.get("add_tags", ()),
+        remove_tags=payload.get("remove_tags", ()),
     )

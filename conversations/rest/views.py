@@ -180,7 +180,7 @@ class ThreadList(APIView):
         responses=described(ThreadsAnswer),
     )
     def patch(self, request: Request) -> Response:
-        """Pin, archive or tag several threads: all of them, or none where one isn't there."""
+        """Pin, archive, tag or move several threads: all of them, or none where one isn't there."""
         payload = valid(ThreadsChange, request)
         changed = labels.change(caller(request), payload["ids"], change_of(payload))
         return Response({"results": _thread_objects(changed)})

@@ -15,6 +15,7 @@ from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Thread
 from conversations.models.threads import MOST_TAGS
 from conversations.runtime.text import clean, one_line
+from conversations.threads import projects
 
 
 def distinct(values: Iterable[str]) -> list[str]:
@@ -46,21 +47,29 @@ def tags_of(user: User) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Of several threads at once. ``values`` are those of columns; tags are added to each or taken away."""
+    """Of several threads at once. ``values`` are those of columns, ``project`` is the id of the one that they are moved into,
+    ``None`` out of all; tags are added to each or taken away."""
 
     values: Mapping[str, Any]
+    is_moved: bool = False
+    project: str | uuid.UUID | None = None
     add_tags: Sequence[str] = ()
     remove_tags: Sequence[str] = ()
 
 
 @transaction.atomic
 def change(user: User, thread_ids: Iterable[str | uuid.UUID], wanted: Change) -> list[Thread]:
-    """All of these threads, or none. Raises ``ThreadNotFound``, and ``InvalidMessage`` where one gets too many tags."""
+    """All of these threads, or none. Raises ``ThreadNotFound``, ``ProjectNotFound``, and ``InvalidMessage`` where one
+    gets too many tags."""
     ids = {threads.identifier(id, ThreadNotFound) for id in thread_ids}
     rows = threads.of(user).filter(id__in=ids)
     before = {thread.id: thread for thread in rows.order_by("id").select_for_update(no_key=True)}
     if before.keys() != ids:
         raise ThreadNotFound
+    if wanted.is_moved:
+        project = projects.project_of(user, wanted.project)
+        for thread in before.values():
+            projects.move(thread, project)
     if wanted.values:
         rows.update(**wanted.values)
     if wanted.add_tags or wanted.remove_tags:

@@ -13,14 +13,25 @@ import { changesOf, offered } from "../../conversations/static/conversations/js/
 const NOW = new Date("2026-03-10T12:00:00");
 const thread = (id, values = {}) => ({ id, title: id, updated_at: `2026-03-10T1${id}:00:00Z`, ...values });
 
-test("pinned threads stand above the days", () => {
-  const groups = groupsOf([thread("2"), thread("1", { pinned: true }), thread("0")], NOW);
+test("pinned threads stand above projects, and these above the days", () => {
+  const project = { id: "p", name: "Boats", colour: "blue" };
+  const threads = [
+    thread("4", { project: "p", pinned: true }),
+    thread("3", { project: "p" }),
+    thread("2"),
+    thread("1", { pinned: true }),
+    thread("0", { project: "gone" }),
+  ];
+  const { pinned, projects, days } = groupsOf(threads, [project], NOW);
+  const ids = (some) => some.map(({ id }) => id);
+  assert.deepEqual(ids(pinned), ["4", "1"]);
   assert.deepEqual(
-    groups.map(({ name, threads }) => [name, threads.map(({ id }) => id)]),
-    [
-      ["Pinned", ["1"]],
-      ["Today", ["2", "0"]],
-    ],
+    projects.map(({ project: { name }, threads: some }) => [name, ids(some)]),
+    [["Boats", ["3"]]],
+  );
+  assert.deepEqual(
+    days.map(([name, some]) => [name, ids(some)]),
+    [["Today", ["2", "0"]]],
   );
 });
 

@@ -23,6 +23,10 @@ async def test_threads_are_labelled_and_asked_for_by_it(user: User, api: Api) ->
     assert [(each["archived"], each["tags"]) for each in changed.body["results"]] == [(True, ["Tide", "x"])] * 2
     await api.call("PATCH", "threads/", {"ids": [str(ids["c"])], "remove_tags": ["TIDE"]})
     assert (await api.get(f"threads/{ids['a']}/")).body["tags"] == ["Work", "two lines", "x"]
+    made = await api.post("projects/", {"name": "Boats"})
+    moved = await api.call("PATCH", "threads/", {"ids": [str(ids["a"]), str(ids["b"])], "project": made.body["id"]})
+    assert {each["project"] for each in moved.body["results"]} == {made.body["id"]}
+    assert await titles(api, "?project=none") == ["c"]
     queries = ("", "?pinned=true", "?pinned=false", "?archived=true", "?archived=false", "?tag=x", "?tag=Tide")
     assert [await titles(api, query) for query in queries] == [
         ["a", "b", "c"],

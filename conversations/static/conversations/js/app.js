@@ -20,6 +20,7 @@ import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
 import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
+import { wireDragging } from "./thread-dragging.js";
 import { printPageOf, ThreadMenu } from "./thread-menu.js";
 import { Selection } from "./thread-selection.js";
 import { ThreadList } from "./threads.js";
@@ -109,6 +110,11 @@ const selection = new Selection(
   { list, announcer },
   { onChanged: threadChanged, onDeleted: deleted, onError: say },
 );
+
+wireDragging(list.element, {
+  idsAt: (id) => list.idsAt(id),
+  onDropped: (ids, changes) => selection.drop(ids, changes),
+});
 
 const menu = new ThreadMenu(
   { list, drawer, announcer },

@@ -1,6 +1,7 @@
 /** Questions and the menu of a thread. */
 
 import { byId, h, icon } from "./dom.js";
+import { gettext } from "./language.js";
 
 let answered = () => {};
 
@@ -70,6 +71,19 @@ export function openMenu(button, items, { note = "", atStart = false, label = ""
   menu.showPopover();
   place(menu, button.getBoundingClientRect(), atStart);
   (entries.find((each) => oneOf && each.getAttribute("aria-checked") === "true") ?? entries[0]).focus();
+}
+
+/**
+ * Where threads are moved to.
+ * @param {HTMLElement} button
+ * @param {import("./thread-groups.js").Project[]} projects
+ * @param {(project: string | null) => void} onChosen null: out of all projects
+ */
+export function openProjects(button, projects, onChosen) {
+  const items = projects.map(({ id, name }) => ({ label: name, run: () => onChosen(id) }));
+  openMenu(button, [{ label: gettext("Outside of all projects"), run: () => onChosen(null) }, ...items], {
+    label: gettext("Move to a project"),
+  });
 }
 
 function walk(event, items) {

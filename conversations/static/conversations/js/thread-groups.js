@@ -23,8 +23,13 @@ export function firstPages(view) {
     return [`threads/?archived=false&tag=${encodeURIComponent(view.tag)}&page_size=${PAGE}`];
   return [
     `threads/?archived=false&pinned=true&page_size=${MOST_PINNED}`,
-    `threads/?archived=false&pinned=false&page_size=${PAGE}`,
+    `threads/?archived=false&pinned=false&project=none&page_size=${PAGE}`,
   ];
+}
+
+/** @param {string} project its id */
+export function pageOfProject(project) {
+  return `threads/?archived=false&pinned=false&project=${project}&page_size=${PAGE}`;
 }
 
 /** @param {View} view @param {Thread} thread */
@@ -53,14 +58,25 @@ export function merged(view, before, come) {
 }
 
 /**
+ * What the list shows from top to bottom: pinned threads, projects with what was loaded of them, and the rest by day.
+ * @typedef {{id: string, name: string, colour: string}} Project
  * @param {any[]} threads newest first
- * @returns {{name: string, threads: Thread[]}[]}
+ * @param {Project[]} projects by name
+ * @returns {{pinned: Thread[], projects: {project: Project, threads: Thread[]}[], days: [string, Thread[]][]}}
  */
-export function groupsOf(threads, now = new Date()) {
+export function groupsOf(threads, projects, now = new Date()) {
   const pinned = threads.filter((thread) => thread.pinned);
-  const days = byDay(
-    threads.filter((thread) => !thread.pinned),
-    now,
-  ).map(([name, some]) => ({ name, threads: some }));
-  return pinned.length ? [{ name: gettext("Pinned"), threads: pinned }, ...days] : days;
+  const others = threads.filter((thread) => !thread.pinned);
+  const ids = new Set(projects.map(({ id }) => id));
+  return {
+    pinned,
+    projects: projects.map((project) => ({
+      project,
+      threads: others.filter((thread) => thread.project === project.id),
+    })),
+    days: byDay(
+      others.filter((thread) => !ids.has(thread.project)),
+      now,
+    ),
+  };
 }

@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { clear } from "./clearing.js";
-import { confirmed, openMenu } from "./dialogs.js";
+import { confirmed, openMenu, openProjects } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { forget } from "./forgetting.js";
 import { gettext } from "./language.js";
@@ -46,6 +46,9 @@ export class ThreadMenu {
             run: () => this.#change(thread, { pinned: true }, gettext("Pinned.")),
           },
       { label: gettext("Tags…"), run: () => this.#tag(thread) },
+      ...(this.list.groups.projects.length
+        ? [{ label: gettext("Move to a project…"), run: () => this.#move(thread, button) }]
+        : []),
       thread.archived
         ? {
             label: gettext("Unarchive"),
@@ -109,6 +112,12 @@ export class ThreadMenu {
     } catch (error) {
       this.on.onError(error.message);
     }
+  }
+
+  #move(thread, button) {
+    openProjects(button, this.list.groups.projects, (project) =>
+      this.#change(thread, { project }, gettext("The conversation is moved.")),
+    );
   }
 
   async #tag(thread) {

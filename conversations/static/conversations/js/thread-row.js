@@ -18,12 +18,12 @@ export function linkRow(thread, { current, onOpen, onMenu }) {
   };
   const link = h(
     "a",
-    { href: `/threads/${thread.id}/`, "aria-current": current && "page", onclick: follow },
+    { href: `/threads/${thread.id}/`, draggable: "false", "aria-current": current && "page", onclick: follow },
     ...content(thread),
   );
   const label = gettext("What to do with “{title}”", { title: nameOfThread(thread) });
   const more = iconButton("more", label, () => onMenu(thread, more), { "aria-haspopup": "menu" });
-  return h("li", { "data-thread": thread.id }, link, more);
+  return h("li", { "data-thread": thread.id, draggable: "true" }, link, more);
 }
 
 /** @param {Thread} thread @param {{ticked: boolean, onTick: (thread: Thread, ticked: boolean) => void}} on */
@@ -33,7 +33,8 @@ export function tickRow(thread, { ticked, onTick }) {
     checked: ticked,
     onchange: () => onTick(thread, box.checked),
   });
-  return h("li", { "data-thread": thread.id }, h("label", { class: "tick" }, box, ...content(thread)));
+  const label = h("label", { class: "tick" }, box, ...content(thread));
+  return h("li", { "data-thread": thread.id, draggable: "true" }, label);
 }
 
 function content(thread) {

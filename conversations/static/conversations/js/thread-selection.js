@@ -1,7 +1,7 @@
 /** What is done with several ticked threads at once: archive, tag, move, delete. */
 
 import { api } from "./api.js";
-import { confirmed } from "./dialogs.js";
+import { confirmed, openProjects } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { gettext, ngettext } from "./language.js";
 import { editTags } from "./thread-tags.js";
@@ -41,7 +41,7 @@ export class Selection {
       "{count} conversations selected",
       threads.length,
     );
-    this.actions.replaceChildren(
+    const actions = [
       this.#button(gettext("Select all"), () => this.list.tickAll()),
       this.#button(
         isArchived ? gettext("Unarchive") : gettext("Archive"),
@@ -49,24 +49,35 @@ export class Selection {
         !some,
       ),
       this.#button(gettext("Tags…"), () => this.#tag(), !some),
+      this.list.groups.projects.length > 0 &&
+        this.#button(gettext("Move…"), (event) => this.#move(event.currentTarget), !some),
       this.#button(gettext("Delete…"), () => this.#delete(), !some),
       this.#button(gettext("Done"), () => this.list.untick()),
-    );
+    ];
+    this.actions.replaceChildren(...actions.filter((each) => each instanceof Node));
   }
 
   #button(words, onclick, disabled = false) {
     return h("button", { type: "button", class: "button quiet", onclick, disabled }, words);
   }
 
-  async #change(changes) {
-    const ids = this.#threads.map(({ id }) => id);
+  #move(button) {
+    openProjects(button, this.list.groups.projects, (project) => this.#change({ project }));
+  }
+
+  /** Dropped somewhere, ticked or not. @param {string[]} ids */
+  drop(ids, changes) {
+    return this.#change(changes, ids);
+  }
+
+  async #change(changes, ids = this.#threads.map(({ id }) => id)) {
     try {
       for (let start = 0; start < ids.length; start += MOST) {
         const { results } = await api.patch("threads/", { ids: ids.slice(start, start + MOST), ...changes });
         this.#changed(results);
       }
       this.announcer.say(gettext("Done."));
-      this.list.untick();
+      if (this.#threads.length) this.list.untick();
     } catch (error) {
       this.on.onError(error.message);
     }

@@ -9,6 +9,7 @@ import { byId, h } from "./dom.js";
 import { Finder } from "./finding.js";
 import { gettext, gettext_noop } from "./language.js";
 import { ALL, ARCHIVED, firstPages, groupsOf, merged, nameOf } from "./thread-groups.js";
+import { ProjectGroups } from "./thread-projects.js";
 import { linkRow, tickRow, titleField } from "./thread-row.js";
 
 const REACHABLE = "a, input[type=checkbox]";
@@ -40,6 +41,11 @@ export class ThreadList {
     this.element = byId("threads");
     this.rows = byId("titles");
     this.finder = new Finder((thread, position, file) => this.on.onOpen(thread, position, file));
+    this.groups = new ProjectGroups({
+      onCome: (threads) => this.#put(threads),
+      onChanged: () => this.#show(),
+      onError: (words) => this.on.onError(words),
+    });
     this.search = byId("search");
     this.search.addEventListener("input", () => this.#show());
     this.search.addEventListener("keydown", (event) => {
@@ -60,11 +66,16 @@ export class ThreadList {
   async load() {
     const view = this.#view;
     try {
-      const pages = await Promise.all(firstPages(view).map((path) => api.get(path)));
+      const pages = await this.#firstPages(view);
       if (view === this.#view) this.#take(pages);
     } catch (error) {
       this.#showFailure(error, () => this.load());
     }
+  }
+
+  async #firstPages(view) {
+    const [, ...pages] = await Promise.all([this.groups.load(), ...firstPages(view).map((path) => api.get(path))]);
+    return pages;
   }
 
   async #older() {
@@ -101,14 +112,15 @@ export class ThreadList {
   /** What has come, gone or been renamed in other windows; older ones that were loaded stay. */
   async renew() {
     const before = this.#threads;
-    const pages = await Promise.all(firstPages(this.#view).map((path) => api.get(path))).catch(() => null);
+    const pages = await this.#firstPages(this.#view).catch(() => null);
     if (!pages || before !== this.#threads || this.#renaming || this.#ticked) return; // what is shown stays
     const { results, next } = pages.at(-1);
     const oldest = results.at(-1)?.updated_at;
     const older = next ? before.filter(({ pinned, updated_at: at }) => !pinned && at < oldest) : [];
+    const inProjects = before.filter(({ project }) => project && !older.some((thread) => thread.project === project));
     this.#threads = merged(
       this.#view,
-      older,
+      [...older, ...inProjects],
       pages.flatMap((page) => page.results),
     );
     if (!older.length) this.#next = next;
@@ -243,16 +255,29 @@ export class ThreadList {
     const focused = document.activeElement?.closest?.("[data-thread]")?.getAttribute("data-thread");
     const isTyping = document.activeElement === this.#field;
     this.#isDrawing = true;
-    this.rows.replaceChildren(
-      ...groupsOf(listed).map(({ name, threads }) =>
-        h("section", { class: "day" }, h("h2", {}, name), h("ul", {}, ...threads.map((thread) => this.#row(thread)))),
-      ),
-      ...this.#foot(listed, wanted),
-    );
+    this.rows.replaceChildren(...this.#sections(listed, wanted), ...this.#foot(listed, wanted));
     this.#isDrawing = false;
     if (isTyping) this.#field.focus();
     else if (focused) this.#focus(focused);
     this.finder.look(wanted, wanted ? listed.map(({ id }) => id) : []);
+  }
+
+  #sections(listed, wanted) {
+    const projects = this.#view.kind === "all" && !wanted ? this.groups.projects : [];
+    const groups = groupsOf(listed, projects);
+    const row = (thread) => this.#row(thread);
+    const section = (name, threads, drop) =>
+      h("section", { class: "day", "data-drop": drop }, h("h2", {}, name), h("ul", {}, ...threads.map(row)));
+    return [
+      groups.pinned.length && section(gettext("Pinned"), groups.pinned, "pinned"),
+      this.groups.section(groups.projects, row),
+      ...groups.days.map(([name, threads]) => section(name, threads, "outside")),
+    ].filter(Boolean);
+  }
+
+  /** What moves where this row is dragged: all that are ticked, if it is one of them. */
+  idsAt(id) {
+    return this.#ticked?.has(id) ? [...this.#ticked.keys()] : [id];
   }
 
   #focus(id) {

@@ -1,0 +1,114 @@
+/** Projects as groups of the list: closed at first; the threads of one are asked for when it is opened. */
+
+import { api } from "./api.js";
+import { h, icon } from "./dom.js";
+import { gettext, ngettext } from "./language.js";
+import { pageOfProject } from "./thread-groups.js";
+
+const FEW = 8; // that are shown before somebody asks for all
+const ALL_PAGES = "projects/?page_size=200";
+
+export class ProjectGroups {
+  /** @type {import("./thread-groups.js").Project[]} */
+  projects = [];
+  #open = new Set();
+  #next = new Map();
+  #showsAll = false;
+
+  /**
+   * @param {{
+   *   onCome: (threads: Thread[]) => void,
+   *   onChanged: () => void,
+   *   onError: (words: string) => void,
+   * }} on `onCome`: threads of a project were read; `onChanged`: the list has to be shown anew
+   */
+  constructor(on) {
+    this.on = on;
+  }
+
+  async load() {
+    const projects = [];
+    for (let path = ALL_PAGES; path; ) {
+      const { results, next } = await api.get(path);
+      projects.push(...results);
+      path = next;
+    }
+    this.projects = projects;
+  }
+
+  find(id) {
+    return this.projects.find((project) => project.id === id);
+  }
+
+  /** @param {{project: import("./thread-groups.js").Project, threads: Thread[]}[]} groups */
+  section(groups, row) {
+    if (!groups.length) return null;
+    const isShown = ({ project }, index) => this.#showsAll || index < FEW || this.#open.has(project.id);
+    const shown = groups.filter(isShown);
+    return h(
+      "section",
+      { class: "day" },
+      h("h2", {}, gettext("Projects")),
+      h("ul", {}, ...shown.map((group) => this.#group(group, row)), this.#rest(groups.length - shown.length)),
+    );
+  }
+
+  #group({ project, threads }, row) {
+    const isOpen = this.#open.has(project.id);
+    const toggle = h(
+      "button",
+      {
+        type: "button",
+        class: "project-toggle",
+        "aria-expanded": String(isOpen),
+        onclick: () => this.#toggle(project),
+      },
+      icon(isOpen ? "choose" : "next"),
+      h("span", { class: `project-dot colour-${project.colour}`, "aria-hidden": "true" }),
+      h("span", { class: "title", dir: "auto" }, project.name),
+    );
+    return h(
+      "li",
+      { class: "project", "data-project": project.id },
+      toggle,
+      isOpen && h("ul", { class: "project-threads" }, ...threads.map(row), this.#foot(project, threads)),
+    );
+  }
+
+  #foot(project, threads) {
+    if (this.#next.get(project.id))
+      return h("li", {}, this.#button(gettext("Show older"), () => this.#read(project, this.#next.get(project.id))));
+    return !threads.length && h("li", { class: "list-note" }, gettext("No conversations in this project yet."));
+  }
+
+  #rest(count) {
+    if (count <= 0) return null;
+    const words = ngettext("Show {count} more project", "Show {count} more projects", count);
+    const showAll = () => {
+      this.#showsAll = true;
+      this.on.onChanged();
+    };
+    return h("li", {}, this.#button(words, showAll));
+  }
+
+  #button(words, onclick) {
+    return h("button", { type: "button", class: "button quiet", onclick }, words);
+  }
+
+  async #toggle(project) {
+    if (this.#open.delete(project.id)) return this.on.onChanged();
+    this.#open.add(project.id);
+    this.on.onChanged();
+    return this.#next.has(project.id) || this.#read(project, pageOfProject(project.id));
+  }
+
+  async #read(project, path) {
+    try {
+      const { results, next } = await api.get(path);
+      this.#next.set(project.id, next);
+      this.on.onCome(results);
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+}
