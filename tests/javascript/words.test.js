@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
-  count,
   noteOf,
   number,
   problemOf,
@@ -70,10 +69,7 @@ test("seconds of thinking become minutes", () => {
   ]);
 });
 
-test("numbers are counted, grouped and shortened", () => {
-  assert.equal(count(1, "turn"), "1 turn");
-  assert.equal(count(0, "turn"), "0 turns");
-  assert.equal(count(2, "reply", "replies"), "2 replies");
+test("numbers are grouped and shortened", () => {
   assert.equal(number(1234567), "1,234,567");
   assert.deepEqual([999, 1000, 2937, 150_400].map(short), ["999", "1k", "2.9k", "150k"]);
 });

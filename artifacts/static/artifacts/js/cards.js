@@ -2,6 +2,7 @@
 
 import { elements, h, icon } from "../../conversations/js/dom.js";
 import { waysOn } from "../../conversations/js/endings.js";
+import { gettext, ngettext } from "../../conversations/js/language.js";
 import { noteOf, thinkingFor } from "../../conversations/js/words.js";
 import { kindOf } from "./naming.js";
 
@@ -129,16 +130,16 @@ export class Cards {
 
   #deleted({ id, title }) {
     return [
-      h("p", {}, `“${title}” is deleted.`),
+      h("p", {}, gettext("“{title}” is deleted.", { title })),
       h(
         "button",
         {
           type: "button",
           class: "button quiet",
           onclick: () => this.on.onRestore(id),
-          "aria-label": `Restore “${title}”`,
+          "aria-label": gettext("Restore “{title}”", { title }),
         },
-        "Restore",
+        gettext("Restore"),
       ),
     ];
   }
@@ -150,7 +151,11 @@ function cardButton(artifact, onclick) {
     { type: "button", class: "card-button", onclick },
     icon(`kind-${artifact.kind}`),
     h("span", { class: "card-title", dir: "auto" }, artifact.title),
-    h("span", { class: "card-facts" }, `${kindOf(artifact)} · version ${artifact.version}`),
+    h(
+      "span",
+      { class: "card-facts" },
+      gettext("{artifact} · version {version}", { artifact: kindOf(artifact), version: artifact.version }),
+    ),
   );
 }
 
@@ -164,22 +169,27 @@ class Work {
     this.name = name;
     this.kind = kind;
     this.on = on;
-    this.progress = h("span", { class: "card-facts" }, "Reading the conversation");
+    this.progress = h("span", { class: "card-facts" }, gettext("Reading the conversation"));
     this.look = h(
       "button",
       { type: "button", class: "button quiet", hidden: true, onclick: () => on.onDraft(reply) },
-      "Look",
+      gettext("Look"),
     );
     this.element = h(
       "aside",
       { class: "card-note working", "aria-label": name, "aria-busy": "true" },
       h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
-      h("span", { class: "card-words" }, h("span", { class: "card-title" }, `Writing “${name}”`), this.progress),
+      h(
+        "span",
+        { class: "card-words" },
+        h("span", { class: "card-title" }, gettext("Writing “{name}”", { name })),
+        this.progress,
+      ),
       h(
         "span",
         { class: "card-actions" },
         this.look,
-        h("button", { type: "button", class: "button quiet", onclick: () => on.onStop() }, "Stop"),
+        h("button", { type: "button", class: "button quiet", onclick: () => on.onStop() }, gettext("Stop")),
       ),
     );
   }
@@ -187,8 +197,8 @@ class Work {
   grew({ text }) {
     const words = text.trim() ? text.trim().split(/\s+/).length : 0;
     this.progress.textContent = words
-      ? `${words} ${words === 1 ? "word" : "words"} so far`
-      : "Reading the conversation";
+      ? ngettext("{count} word so far", "{count} words so far", words)
+      : gettext("Reading the conversation");
     this.look.hidden = !words;
   }
 
@@ -208,14 +218,14 @@ class Work {
     const failed = status !== "stopped";
     this.element.classList.toggle("failed", failed);
     // Said of turns; here there is none.
-    const words = failed ? noteOf(status, reply) : "You stopped it. Nothing was saved.";
+    const words = failed ? noteOf(status, reply) : gettext("You stopped it. Nothing was saved.");
     this.element.replaceChildren(
       icon(failed ? "warn" : "stop"),
       h(
         "span",
         { class: "card-words" },
         h("span", { class: "card-title" }, this.name),
-        h("span", { class: "card-facts" }, words || "Nothing was made."),
+        h("span", { class: "card-facts" }, words || gettext("Nothing was made.")),
       ),
       waysOn(reply, this.on),
     );

@@ -4,7 +4,7 @@ import { diffLines } from "diff/line.js";
 import { diffWordsWithSpace } from "diff/word.js";
 
 import { h } from "../../conversations/js/dom.js";
-import { count } from "../../conversations/js/words.js";
+import { gettext, ngettext } from "../../conversations/js/language.js";
 
 /** After this the whole old text is shown as removed and the new one as added. */
 const PATIENCE = 1500;
@@ -106,14 +106,24 @@ export function runsOf(lines) {
 export function renderDifference(before, after) {
   const lines = linesOf(before, after);
   const { added, removed } = tallyOf(lines);
-  if (!added && !removed) return h("p", { class: "quiet" }, "Nothing differs between these two.");
+  if (!added && !removed) return h("p", { class: "quiet" }, gettext("Nothing differs between these two."));
   return h(
     "section",
-    { class: "difference", "aria-label": "Difference" },
-    h("p", { class: "difference-sum" }, `+ ${count(added, "line")} added, − ${count(removed, "line")} removed`),
+    { class: "difference", "aria-label": gettext("Difference") },
+    h(
+      "p",
+      { class: "difference-sum" },
+      gettext(
+        "+ {added} added, − {removed} removed",
+        {
+          added: ngettext("{count} line", "{count} lines", added),
+          removed: ngettext("{count} line", "{count} lines", removed),
+        },
+      ),
+    ),
     h(
       "div",
-      { class: "difference-lines", tabindex: 0, role: "region", "aria-label": "Changed lines" },
+      { class: "difference-lines", tabindex: 0, role: "region", "aria-label": gettext("Changed lines") },
       ...runsOf(lines).map(run),
     ),
   );
@@ -122,7 +132,11 @@ export function renderDifference(before, after) {
 function run({ folded, lines }) {
   if (!folded || lines.length < 2) return h("div", { class: "run" }, ...lines.map(line));
   const open = () => button.replaceWith(h("div", { class: "run" }, ...lines.map(line)));
-  const button = h("button", { type: "button", class: "fold", onclick: open }, `Show ${lines.length} unchanged lines`);
+  const button = h(
+    "button",
+    { type: "button", class: "fold", onclick: open },
+    ngettext("Show {count} unchanged line", "Show {count} unchanged lines", lines.length),
+  );
   return button;
 }
 

@@ -2,20 +2,21 @@
 
 import { ApiError } from "../../conversations/js/api.js";
 import { h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 
 /** Raises ApiError. @param {string} path below the API's root */
 export async function download(path) {
   const response = await fetch(`/api/v1/${path}`).catch(() => {
     throw new ApiError(0, {
       code: "unreachable",
-      message: "The server can't be reached. Check the connection and try again.",
+      message: gettext("The server can't be reached. Check the connection and try again."),
     });
   });
   if (!response.ok) {
     const answer = await response.json().catch(() => null);
     throw new ApiError(
       response.status,
-      answer?.error ?? { code: "unexpected", message: "The file could not be made. Try again." },
+      answer?.error ?? { code: "unexpected", message: gettext("The file could not be made. Try again.") },
     );
   }
   const url = URL.createObjectURL(await response.blob());

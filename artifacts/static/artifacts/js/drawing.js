@@ -1,6 +1,7 @@
 /** Diagrams, drawn apart: Mermaid reads a stranger's text in a frame of its own, and a picture comes back. */
 
 import { h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 
 const ADDRESS = "/artifacts/drawing/";
 const SECONDS = 20;
@@ -35,7 +36,7 @@ async function drawDiagram(source, { dark }) {
     inert: true,
     tabindex: -1,
     "aria-hidden": "true",
-    title: "Drawing",
+    title: gettext("Drawing"),
   });
   const end = new AbortController();
   const drawn = new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@
  */
 
 import { h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { renderDifference } from "./difference.js";
 
 export class Editor {
@@ -24,7 +25,7 @@ export class Editor {
     this.key = `artifact:${version.id}`;
     const kept = store.read(this.key, null);
     this.text = h("textarea", {
-      "aria-label": "Content",
+      "aria-label": gettext("Content"),
       dir: "auto",
       spellcheck: version.kind === "document" ? null : "false",
       class: version.kind === "document" ? "" : "mono",
@@ -33,7 +34,7 @@ export class Editor {
     this.base = kept?.base ?? version.base;
     this.note = h("div", { class: "editor-note", role: "status", hidden: true });
     this.compared = h("div", { class: "editor-compared", hidden: true });
-    this.save = h("button", { type: "submit", class: "button primary" }, "Save as a new version");
+    this.save = h("button", { type: "submit", class: "button primary" }, gettext("Save as a new version"));
     this.element = h(
       "form",
       { class: "editor", autocomplete: "off" },
@@ -43,11 +44,11 @@ export class Editor {
       h(
         "div",
         { class: "editor-actions" },
-        h("button", { type: "button", class: "button", onclick: () => this.#cancel() }, "Cancel"),
+        h("button", { type: "button", class: "button", onclick: () => this.#cancel() }, gettext("Cancel")),
         this.save,
       ),
     );
-    if (kept) this.#say("What you had typed before is here again.");
+    if (kept) this.#say(gettext("What you had typed before is here again."));
     this.text.addEventListener("input", () => store.write(this.key, { content: this.text.value, base: this.base }));
     this.element.addEventListener("keydown", (event) => {
       if (event.key === "s" && (event.ctrlKey || event.metaKey)) {
@@ -92,14 +93,17 @@ export class Editor {
     const look = h(
       "button",
       { type: "button", class: "button", "aria-expanded": "false", onclick: () => this.#compare(newest, look) },
-      `Compare with version ${newest.version}`,
+      gettext("Compare with version {version}", { version: newest.version }),
     );
-    this.#say(`Version ${newest.version} was saved meanwhile. What you typed is kept here.`, {
+    this.#say(gettext(
+      "Version {version} was saved meanwhile. What you typed is kept here.",
+      { version: newest.version },
+    ), {
       warning: true,
       action: look,
     });
     this.base = newest.version;
-    this.save.textContent = `Save mine as version ${newest.version + 1}`;
+    this.save.textContent = gettext("Save mine as version {version}", { version: newest.version + 1 });
     this.store.write(this.key, { content: this.text.value, base: this.base });
     return look.focus();
   }

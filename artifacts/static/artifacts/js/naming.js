@@ -1,22 +1,30 @@
 /** What artifacts, their kinds and the model's tools are called on the page. */
 
+import { dateFormat, gettext } from "../../conversations/js/language.js";
 import { clock } from "../../conversations/js/words.js";
 
-const KINDS = { document: "Document", code: "Code", html: "Page", svg: "Picture", mermaid: "Diagram", table: "Table" };
-const ORIGINS = { hand: "by hand", program: "by a program" };
-const TABLE_FORMATS = { xlsx: "Excel (XLSX)", csv: "CSV" };
-const FORMATS = { source: "Source", md: "Markdown", html: "HTML", docx: "Word (DOCX)", pdf: "PDF" };
+const KINDS = {
+  document: gettext("Document"),
+  code: gettext("Code"),
+  html: gettext("Page"),
+  svg: gettext("Picture"),
+  mermaid: gettext("Diagram"),
+  table: gettext("Table"),
+};
+const ORIGINS = { hand: gettext("by hand"), program: gettext("by a program") };
+const TABLE_FORMATS = { xlsx: gettext("Excel (XLSX)"), csv: "CSV" };
+const FORMATS = { source: gettext("Source"), md: "Markdown", html: "HTML", docx: gettext("Word (DOCX)"), pdf: "PDF" };
 
 export function kindOf({ kind, language }) {
-  const name = KINDS[kind] ?? "Artifact";
+  const name = KINDS[kind] ?? gettext("Artifact");
   return kind === "code" && language ? `${name} · ${language}` : name;
 }
 
 /** @returns {string} one line of the list of versions */
 export function versionLine({ version: number, origin, created_at: at }) {
   const today = new Date(at).toDateString() === new Date().toDateString();
-  const when = today ? clock(at) : new Date(at).toLocaleDateString(undefined, { dateStyle: "medium" });
-  return [`Version ${number}`, when, ORIGINS[origin]].filter(Boolean).join(" · ");
+  const when = today ? clock(at) : dateFormat({ dateStyle: "medium" }).format(new Date(at));
+  return [gettext("Version {number}", { number }), when, ORIGINS[origin]].filter(Boolean).join(" · ");
 }
 
 /** @returns {{format: string, label: string}[]} how an artifact of that kind can be taken along */
@@ -26,22 +34,22 @@ export function downloadsOf(kind) {
 }
 
 const DOING = {
-  save_artifact: "Writing",
-  read_artifact: "Reading an artifact",
-  read_file: "Reading a file",
-  search_messages: "Searching the conversation",
+  save_artifact: gettext("Writing"),
+  read_artifact: gettext("Reading an artifact"),
+  read_file: gettext("Reading a file"),
+  search_messages: gettext("Searching the conversation"),
 };
 const DONE = {
-  save_artifact: "Saved",
-  read_artifact: "Read an artifact",
-  read_file: "Read a file",
-  search_messages: "Searched the conversation",
+  save_artifact: gettext("Saved"),
+  read_artifact: gettext("Read an artifact"),
+  read_file: gettext("Read a file"),
+  search_messages: gettext("Searched the conversation"),
 };
 const FAILED = {
-  save_artifact: "Saving did not work",
-  read_artifact: "An artifact could not be read",
-  read_file: "A file could not be read",
-  search_messages: "The conversation could not be searched",
+  save_artifact: gettext("Saving did not work"),
+  read_artifact: gettext("An artifact could not be read"),
+  read_file: gettext("A file could not be read"),
+  search_messages: gettext("The conversation could not be searched"),
 };
 
 function readable(name) {
@@ -50,7 +58,7 @@ function readable(name) {
 
 /** What a tool is doing now. */
 export function doing(name, title, text) {
-  const words = text || DOING[name] || `Using “${readable(name)}”`;
+  const words = text || DOING[name] || gettext("Using “{name}”", { name: readable(name) });
   return `${words.replace(/…$/, "").trimEnd()}${title ? ` “${title}”` : ""} …`;
 }
 
@@ -61,13 +69,21 @@ export function became({ name, input }, result) {
       ? result.content
       : (result?.content ?? []).map((block) => block.text ?? "").join("");
   const title = typeof input?.title === "string" ? input.title : "";
-  if (!result) return { words: `${doing(name, title).replace(/ …$/, "")} was stopped`, failed: true };
-  if (result.is_error) return { words: FAILED[name] ?? `“${readable(name)}” did not work`, failed: true };
-  if (name !== "save_artifact") return { words: DONE[name] ?? `Used “${readable(name)}”` };
+  if (!result) return {
+    words: gettext("{what} was stopped", { what: doing(name, title).replace(/ …$/, "") }),
+    failed: true,
+  };
+  if (result.is_error) return {
+    words: FAILED[name] ?? gettext("“{name}” did not work", { name: readable(name) }),
+    failed: true,
+  };
+  if (name !== "save_artifact") return { words: DONE[name] ?? gettext("Used “{name}”", { name: readable(name) }) };
   const version = Number(text.match(/version (\d+)/)?.[1]) || null;
   const id = text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\D*$)/)?.[0] ?? null;
   return {
-    words: `${DONE[name]} “${title}”${version ? `, version ${version}` : ""}`,
+    words: version
+      ? gettext("Saved “{title}”, version {version}", { title, version })
+      : gettext("Saved “{title}”", { title }),
     artifact: { id, title, version },
   };
 }

@@ -6,6 +6,7 @@
 import { csrfToken } from "../../conversations/js/api.js";
 import { confirmed } from "../../conversations/js/dialogs.js";
 import { byId, h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 
 const SCRIPTED = /<script[\s/>]|<[^<>]*[\s"'/]on\w+\s*=|javascript:/i;
 
@@ -20,9 +21,16 @@ export function renderPage(version) {
 function showStill(root, version, { focus = false } = {}) {
   const choice =
     mayRun() &&
-    h("button", { type: "button", class: "button small", onclick: () => ask(root, version) }, "Run its scripts …");
+    h(
+      "button",
+      { type: "button", class: "button small", onclick: () => ask(root, version) },
+      gettext("Run its scripts …"),
+    );
   root.replaceChildren(
-    bar(mayRun() ? "Shown without scripts." : "Shown without its scripts, which are not run here.", choice),
+    bar(
+      mayRun() ? gettext("Shown without scripts.") : gettext("Shown without its scripts, which are not run here."),
+      choice,
+    ),
     still(version),
   );
   if (focus) choice.focus();
@@ -35,12 +43,15 @@ function mayRun() {
 
 async function ask(root, version) {
   const yes = await confirmed({
-    title: `Run the scripts of “${version.title}” this once?`,
-    text:
-      "The model wrote them, or took them from what it read. They run shut in: they can’t see this conversation, " +
-      "your other pages or your account. But no browser shuts them in completely. Through WebRTC, or by opening " +
-      "an address, they may reach other computers, which then see your network address and whatever this page holds.",
-    yes: "Run its scripts",
+    title: gettext("Run the scripts of “{title}” this once?", { title: version.title }),
+    text: [
+      gettext("The model wrote them, or took them from what it read."),
+      gettext("They run shut in: they can’t see this conversation, your other pages or your account."),
+      gettext("But no browser shuts them in completely."),
+      gettext("Through WebRTC, or by opening an address, they may reach other computers."),
+      gettext("Those then see your network address and whatever this page holds."),
+    ].join(" "),
+    yes: gettext("Run its scripts"),
   });
   if (yes && root.isConnected) run(root, version);
 }
@@ -57,9 +68,9 @@ function run(root, version) {
   const stop = h(
     "button",
     { type: "button", class: "button small", onclick: () => showStill(root, version, { focus: true }) },
-    "Stop them",
+    gettext("Stop them"),
   );
-  root.replaceChildren(bar("Its scripts are running.", stop), frame);
+  root.replaceChildren(bar(gettext("Its scripts are running."), stop), frame);
   const form = h(
     "form",
     { method: "post", action: address(version), target: name, hidden: true },

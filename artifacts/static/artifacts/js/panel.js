@@ -13,6 +13,7 @@
 
 import { copyFrom, byId, h, icon } from "../../conversations/js/dom.js";
 import { openMenu } from "../../conversations/js/dialogs.js";
+import { gettext } from "../../conversations/js/language.js";
 import { renderDifference } from "./difference.js";
 import { download } from "./download.js";
 import { Editor } from "./editor.js";
@@ -72,7 +73,7 @@ export class Panel {
   /** @param {{focus?: boolean, notice?: Notice | null}} [options] */
   showList({ focus = true, notice = null } = {}) {
     this.#begin("list", focus);
-    this.#head("Artifacts", "Beside this conversation");
+    this.#head(gettext("Artifacts"), gettext("Beside this conversation"));
     this.#say(notice);
     this.#renderList();
   }
@@ -93,7 +94,7 @@ export class Panel {
     this.#head(artifact.title, kindOf(artifact));
     this.#say(notice);
     const asked = ++this.#asked;
-    if (!same) this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, "Opening …"));
+    if (!same) this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, gettext("Opening …")));
     try {
       const [version, versions] = await Promise.all([this.shelf.version(id, wanted), this.shelf.versions(id)]);
       if (asked !== this.#asked) return undefined;
@@ -119,15 +120,15 @@ export class Panel {
   draftGrew(draft) {
     if (this.mode !== "draft" || this.#draft !== draft) return;
     this.#head(
-      draft.title || "Artifact",
-      draft.state === "writing" ? "Being written …" : "Was not finished, and not saved",
+      draft.title || gettext("Artifact"),
+      draft.state === "writing" ? gettext("Being written …") : gettext("Was not finished, and not saved"),
     );
     if (draft.kind && !this.#growing) {
       this.#growing = new Growing(draft.kind);
       this.body.replaceChildren(this.#growing.element);
     }
     if (!this.#growing)
-      this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, "Waiting for the first words …"));
+      this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, gettext("Waiting for the first words …")));
     const { scrollHeight, scrollTop, clientHeight } = this.body;
     const atEnd = scrollHeight - scrollTop - clientHeight < 64;
     this.#growing?.show(draft.text, () => atEnd && this.body.scrollTo({ top: this.body.scrollHeight }));
@@ -256,7 +257,7 @@ export class Panel {
     this.element.classList.toggle("full", full);
     const button = byId("panel-full");
     button.setAttribute("aria-pressed", String(full));
-    button.title = full ? "Leave full screen" : "Full screen";
+    button.title = full ? gettext("Leave full screen") : gettext("Full screen");
     button.setAttribute("aria-label", button.title);
     this.#arrange();
   }
@@ -283,7 +284,7 @@ export class Panel {
         { class: "turn-note warning" },
         icon("warn"),
         h("p", {}, error.message),
-        h("button", { type: "button", class: "button", onclick: again }, "Try again"),
+        h("button", { type: "button", class: "button", onclick: again }, gettext("Try again")),
       ),
     );
   }
@@ -300,7 +301,9 @@ export class Panel {
         : h(
             "p",
             { class: "quiet" },
-            "Nothing has been made in this conversation yet. Ask for a document, a diagram, a table or a page.",
+            gettext(
+              "Nothing has been made in this conversation yet. Ask for a document, a diagram, a table or a page.",
+            ),
           ),
       ...(deleted.length ? [this.#bin(deleted, open)] : []),
     );
@@ -308,7 +311,7 @@ export class Panel {
   }
 
   #entry(artifact) {
-    const facts = [kindOf(artifact), `version ${artifact.version}`].join(" · ");
+    const facts = [kindOf(artifact), gettext("version {version}", { version: artifact.version })].join(" · ");
     return h(
       "li",
       {},
@@ -334,22 +337,26 @@ export class Panel {
             type: "button",
             class: "button small",
             onclick: () => this.restore(artifact.id),
-            "aria-label": `Restore “${artifact.title}”`,
+            "aria-label": gettext("Restore “{title}”", { title: artifact.title }),
           },
-          "Restore",
+          gettext("Restore"),
         ),
       );
     return h(
       "details",
       { class: "bin", open },
-      h("summary", {}, `Deleted (${deleted.length})`),
+      h("summary", {}, gettext("Deleted ({count})", { count: deleted.length })),
       h("ul", {}, ...deleted.map(entry)),
     );
   }
 
   #goneNotice(artifact) {
-    if (!artifact) return { words: "This artifact is not there any more.", warning: true };
-    return { words: `“${artifact.title}” is deleted.`, action: "Restore", run: () => this.restore(artifact.id) };
+    if (!artifact) return { words: gettext("This artifact is not there any more."), warning: true };
+    return {
+      words: gettext("“{title}” is deleted.", { title: artifact.title }),
+      action: gettext("Restore"),
+      run: () => this.restore(artifact.id),
+    };
   }
 
   // One artifact
@@ -412,7 +419,7 @@ export class Panel {
       choice.value = String(before);
       const focused = document.activeElement?.id === "panel-from";
       this.body.replaceChildren(
-        h("div", { class: "compared" }, h("label", { for: "panel-from" }, "Compared with"), choice),
+        h("div", { class: "compared" }, h("label", { for: "panel-from" }, gettext("Compared with")), choice),
         renderDifference(old.content, current.content),
       );
       if (focused) choice.focus();
@@ -438,7 +445,7 @@ export class Panel {
         onSave: async (content, basedOn) => {
           await this.shelf.write(id, content, basedOn);
           await this.showArtifact(id);
-          this.announcer.say(`Saved as version ${this.shelf.find(id).version}.`);
+          this.announcer.say(gettext("Saved as version {version}.", { version: this.shelf.find(id).version }));
         },
         onNewest: async () => {
           const { version: newest } = await this.shelf.refresh(id);
@@ -452,14 +459,14 @@ export class Panel {
     this.#arrange();
     this.sub.textContent =
       number === base
-        ? "You are editing the newest version"
-        : `You are editing version ${number}; saving makes version ${base + 1}`;
+        ? gettext("You are editing the newest version")
+        : gettext("You are editing version {number}; saving makes version {next}", { number, next: base + 1 });
     this.#editor.focus();
   }
 
   #leaveEditor() {
     const { id, number } = this.#shown;
-    const notice = this.#editor.changed ? { words: "What you typed is kept. Edit again to go on." } : null;
+    const notice = this.#editor.changed ? { words: gettext("What you typed is kept. Edit again to go on.") } : null;
     this.showArtifact(id, { number, notice });
   }
 
@@ -481,12 +488,18 @@ export class Panel {
     const drawn = isDrawn(kind) && this.mode === "artifact";
     openMenu(button, [
       ...(drawn
-        ? [{ label: this.sourceShown ? "Show it drawn" : "Show its source", run: () => this.#toggleSource() }]
+        ? [{
+          label: this.sourceShown ? gettext("Show it drawn") : gettext("Show its source"),
+          run: () => this.#toggleSource(),
+        }]
         : []),
       ...(number < newest
-        ? [{ label: `Make version ${number} the newest`, run: () => this.#try(() => this.#again(id, number, newest)) }]
+        ? [{
+          label: gettext("Make version {number} the newest", { number }),
+          run: () => this.#try(() => this.#again(id, number, newest)),
+        }]
         : []),
-      { label: "Rename", run: () => this.#rename() },
+      { label: gettext("Rename"), run: () => this.#rename() },
       { label: "Delete", danger: true, run: () => this.remove(id) },
     ]);
   }
@@ -507,7 +520,7 @@ export class Panel {
     const { title } = this.shelf.find(id);
     const field = h("input", {
       class: "panel-rename",
-      "aria-label": "Title",
+      "aria-label": gettext("Title"),
       maxlength: 200,
       value: title,
       dir: "auto",
@@ -536,13 +549,19 @@ export class Panel {
   async remove(id) {
     const { title } = this.shelf.find(id);
     if (!(await this.#try(() => this.shelf.remove(id)))) return;
-    this.showList({ notice: { words: `“${title}” is deleted.`, action: "Undo", run: () => this.restore(id) } });
-    this.announcer.say(`“${title}” is deleted. Undo is in the panel.`);
+    this.showList({
+      notice: {
+        words: gettext("“{title}” is deleted.", { title }),
+        action: gettext("Undo"),
+        run: () => this.restore(id),
+      },
+    });
+    this.announcer.say(gettext("“{title}” is deleted. Undo is in the panel.", { title }));
   }
 
   async restore(id) {
     if (!(await this.#try(() => this.shelf.restore(id)))) return;
-    this.announcer.say(`“${this.shelf.find(id).title}” is restored.`);
+    this.announcer.say(gettext("“{title}” is restored.", { title: this.shelf.find(id).title }));
     if (this.isOpen) this.showArtifact(id);
   }
 

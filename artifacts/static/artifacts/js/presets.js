@@ -3,9 +3,10 @@
 import { api } from "../../conversations/js/api.js";
 import { openMenu } from "../../conversations/js/dialogs.js";
 import { byId } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 
-const RUNNING = "A reply is being written. Wait for its end, or stop it.";
-const NOTHING = "Say something first: a preset works from the conversation.";
+const RUNNING = gettext("A reply is being written. Wait for its end, or stop it.");
+const NOTHING = gettext("Say something first: a preset works from the conversation.");
 
 export class Presets {
   #offered = [];

@@ -2,6 +2,7 @@
 
 import { dressCode } from "../../conversations/js/code.js";
 import { h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { Prose } from "../../conversations/js/prose.js";
 import { pictureOf } from "./drawing.js";
 import { renderPage } from "./page.js";
@@ -43,8 +44,12 @@ function prose(content) {
 }
 
 function diagram(version) {
-  const root = h("div", { class: "artifact-diagram", "aria-busy": "true" }, h("p", { class: "quiet" }, "Drawing …"));
-  pictureOf(version.content, `Diagram “${version.title}”`)
+  const root = h(
+    "div",
+    { class: "artifact-diagram", "aria-busy": "true" },
+    h("p", { class: "quiet" }, gettext("Drawing …")),
+  );
+  pictureOf(version.content, gettext("Diagram “{title}”", { title: version.title }))
     .catch((error) => notDrawn(version, error.message))
     .then((shown) => {
       root.replaceChildren(shown);
@@ -57,8 +62,8 @@ function notDrawn(version, why) {
   return h(
     "section",
     { class: "not-drawn", role: "alert" },
-    h("h3", {}, "This diagram can’t be drawn."),
-    h("p", {}, "Its text is not what Mermaid understands. Edit it, or ask for a correction."),
+    h("h3", {}, gettext("This diagram can’t be drawn.")),
+    h("p", {}, gettext("Its text is not what Mermaid understands. Edit it, or ask for a correction.")),
     h("pre", { class: "why" }, why),
     source(version),
   );
@@ -77,7 +82,7 @@ function table(content) {
     { class: "prose artifact-prose" },
     h(
       "div",
-      { class: "table", tabindex: 0, role: "region", "aria-label": "Table" },
+      { class: "table", tabindex: 0, role: "region", "aria-label": gettext("Table") },
       h(
         "table",
         {},
@@ -86,7 +91,11 @@ function table(content) {
       ),
     ),
     body.length > MOST_ROWS &&
-      h("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${body.length} rows. Download it to see all.`),
+      h(
+        "p",
+        { class: "quiet" },
+        gettext("The first {shown} of {count} rows. Download it to see all.", { shown: MOST_ROWS, count: body.length }),
+      ),
   );
 }
 

@@ -1,6 +1,7 @@
 /** What is made beside the conversation: brings the shelf, the panel, the cards and the presets together. */
 
 import { byId } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { newId } from "../../conversations/js/outbox.js";
 import { Cards } from "./cards.js";
 import { Panel } from "./panel.js";
@@ -88,7 +89,7 @@ export class Workbench {
     this.#asked = null;
     const { name, kind } = this.presets.find(preset);
     this.cards.requested(reply, name, kind);
-    this.announcer.say(`Writing “${name}”.`);
+    this.announcer.say(gettext("Writing “{name}”.", { name }));
   }
 
   isSilent(reply) {
@@ -148,7 +149,7 @@ export class Workbench {
       this.cards.ended(reply, status, data);
       if (data.artifact) this.#saved(data.artifact, waiting);
       this.#dropDrafts(reply);
-      if (!data.artifact) this.announcer.say(`“${this.cards.nameOf(reply)}” was not made.`);
+      if (!data.artifact) this.announcer.say(gettext("“{reply}” was not made.", { reply: this.cards.nameOf(reply) }));
     }
     this.turnsChanged();
   }
@@ -176,7 +177,7 @@ export class Workbench {
     if (found) {
       this.panel.showArtifact(found.id, { number: version && version <= found.version ? version : null });
     } else {
-      const words = `“${title ?? "This artifact"}” is not there any more.`;
+      const words = gettext("“{title}” is not there any more.", { title: title ?? gettext("This artifact") });
       this.panel.showList({ notice: { words, warning: true } });
     }
   }
@@ -215,7 +216,9 @@ export class Workbench {
     }
     if (follows && this.panel.draft === draft)
       this.panel.showArtifact(artifact.id, { number: artifact.version, focus: false });
-    this.announcer.say(`“${artifact.title}” is saved, version ${artifact.version}.`);
+    this.announcer.say(
+      gettext("“{title}” is saved, version {version}.", { title: artifact.title, version: artifact.version }),
+    );
   }
 
   #lost(draft) {
@@ -245,7 +248,7 @@ export class Workbench {
   #run({ slug }) {
     const id = this.#asked?.slug === slug ? this.#asked.id : newId();
     if (!this.on.onRun({ type: "preset.run", preset: slug, client_message_id: id })) {
-      this.on.onError("There is no connection to the server yet. Try again as soon as it is back.");
+      this.on.onError(gettext("There is no connection to the server yet. Try again as soon as it is back."));
       return;
     }
     this.#asked = { slug, id };

@@ -1,5 +1,7 @@
 /** The REST API with the session's cookie. Every failure is an ApiError whose message can be shown to people. */
 
+import { gettext } from "./language.js";
+
 const ROOT = "/api/v1/";
 
 export class ApiError extends Error {
@@ -36,7 +38,7 @@ async function call(method, path, body) {
   }).catch(() => {
     throw new ApiError(0, {
       code: "unreachable",
-      message: "The server can't be reached. Check the connection and try again.",
+      message: gettext("The server can't be reached. Check the connection and try again."),
     });
   });
   if (response.status === 204) return null;
@@ -44,7 +46,10 @@ async function call(method, path, body) {
   if (response.ok && answer !== null) return answer;
   throw new ApiError(
     response.status,
-    answer?.error ?? { code: "unexpected", message: `The server answered with status ${response.status}. Try again.` },
+    answer?.error ?? {
+      code: "unexpected",
+      message: gettext("The server answered with status {status}. Try again.", { status: response.status }),
+    },
   );
 }
 

@@ -12,6 +12,7 @@ import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
 import { givenToReplies } from "./given.js";
 import { wireImport } from "./importing.js";
+import { gettext } from "./language.js";
 import { Log } from "./log.js";
 import { ModelChoice } from "./model-choice.js";
 import { Models, openAgainMenu } from "./models.js";
@@ -270,13 +271,18 @@ async function openNamedTurn() {
   const element = await reader.reach(position);
   if (reader !== open) return;
   if (element) scroll.point(element);
-  else composer.say("The turn that the link names is not in this conversation.");
+  else composer.say(gettext("The turn that the link names is not in this conversation."));
 }
 
 function loadFailed(error, thread) {
-  const again = h("button", { type: "button", class: "button", onclick: () => show(thread) }, "Try again");
+  const again = h("button", { type: "button", class: "button", onclick: () => show(thread) }, gettext("Try again"));
   log.element.replaceChildren(
-    h("div", { class: "turn-note warning" }, h("p", {}, `This conversation can't be shown. ${error.message}`), again),
+    h(
+      "div",
+      { class: "turn-note warning" },
+      h("p", {}, gettext("This conversation can't be shown. {message}", { message: error.message })),
+      again,
+    ),
   );
 }
 
@@ -318,14 +324,14 @@ function showEmpty(id) {
 function showTitle(thread) {
   const { id, title, assistant, remembers, archived } = thread;
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
-  byId("title").textContent = title || "New conversation";
+  byId("title").textContent = title || gettext("New conversation");
   byId("assistant-name").textContent = name;
   choice.show({ ...thread, assistant: assistant ?? welcome.assistant });
   byId("thread-menu").hidden = id === "new";
   byId("unremembered").hidden = remembers !== false;
   byId("archived").hidden = !archived;
-  log.assistantName = name || "Assistant";
-  document.title = title ? `${title} · Openbook` : "Openbook";
+  log.assistantName = name || gettext("Assistant");
+  document.title = title ? gettext("{title} · Openbook", { title }) : "Openbook";
 }
 
 /** Its title, where it is listed, whether it is remembered, or who answers. @param {Thread} thread */

@@ -4,6 +4,7 @@
  */
 
 import { nameOf, refusalOf } from "./file-words.js";
+import { gettext } from "./language.js";
 import { newId } from "./outbox.js";
 import { uploadFile } from "./uploading.js";
 
@@ -123,7 +124,7 @@ export class Attachments {
     const draft = this.#draftOfThread(thread);
     const there = new Set(draft.attachments.map(({ id }) => id));
     for (const id of ids.filter((each) => !there.has(each))) {
-      const { name = "File", bytes: size = 0 } = this.files.get(id) ?? {};
+      const { name = gettext("File"), bytes: size = 0 } = this.files.get(id) ?? {};
       this.#addUploaded(draft, { id, name, size });
     }
     this.#save(draft);

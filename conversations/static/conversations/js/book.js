@@ -5,18 +5,19 @@
 
 import { api } from "./api.js";
 import { byId, h, icon } from "./dom.js";
-import { count, fullTime, number, problemOf, queryFailureOf, sectionOf, short } from "./words.js";
+import { gettext, ngettext } from "./language.js";
+import { fullTime, number, problemOf, queryFailureOf, sectionOf, short } from "./words.js";
 
 const LINKED = 20; // ids that an address holds with ease
 const CUT = "[…]"; // where a quoted turn was cut
-const QUOTED = "Each quote of an earlier turn leads to the whole: by […] where it was cut, else by the arrow.";
+const QUOTED = gettext("Each quote of an earlier turn leads to the whole: by […] where it was cut, else by the arrow.");
 const RECORDED = {
-  title: "The book of this reply",
-  about: "Read-only: what the model was given, as it was recorded before it was called.",
+  title: gettext("The book of this reply"),
+  about: gettext("Read-only: what the model was given, as it was recorded before it was called."),
 };
 const COMING = {
-  title: "The book of the next reply",
-  about: "Nothing is sent yet: this is what your next message would be given.",
+  title: gettext("The book of the next reply"),
+  about: gettext("Nothing is sent yet: this is what your next message would be given."),
 };
 
 export class Book {
@@ -47,13 +48,13 @@ export class Book {
   gauge(request, facts) {
     this.#newest = request;
     this.#preview = null;
-    this.#fill(request && facts, "The last request held");
+    this.#fill(request && facts, gettext("The last request held"));
   }
 
   /** The gauge of the next message, as it would be asked now. @param {Row} snapshot as `threads/{id}/context/` gives */
   preview(snapshot) {
     this.#preview = snapshot;
-    this.#fill(snapshot, "The next request would hold about");
+    this.#fill(snapshot, gettext("The next request would hold about"));
   }
 
   #fill(facts, holds) {
@@ -61,10 +62,16 @@ export class Book {
     if (!facts) return;
     const part = Math.min(1, facts.total_tokens / facts.budget);
     byId("gauge-fill").style.inlineSize = `${part * 100}%`;
-    const figures = `${short(facts.total_tokens)} of ${short(facts.budget)}`;
+    const figures = gettext(
+      "{used} of {budget}",
+      { used: short(facts.total_tokens), budget: short(facts.budget) },
+    );
     byId("gauge-words").textContent = figures;
-    const share = `${number(facts.total_tokens)} of ${number(facts.budget)} tokens`;
-    const words = `${holds} ${share}. Open the book.`;
+    const share = gettext(
+      "{used} of {budget} tokens",
+      { used: number(facts.total_tokens), budget: number(facts.budget) },
+    );
+    const words = gettext("{holds} {share}. Open the book.", { holds, share });
     // begins with what is seen, for who speaks to the page
     this.button.setAttribute("aria-label", `${figures}. ${words}`);
     this.button.title = words;
@@ -85,12 +92,16 @@ export class Book {
 
   async open(request) {
     this.#call(RECORDED);
-    this.body.replaceChildren(h("p", { class: "quiet" }, "Opening the book…"));
+    this.body.replaceChildren(h("p", { class: "quiet" }, gettext("Opening the book…")));
     if (!this.dialog.open) this.dialog.showModal();
     try {
       this.body.replaceChildren(...this.#pages(request, await this.read(request)));
     } catch (error) {
-      const again = h("button", { type: "button", class: "button", onclick: () => this.open(request) }, "Try again");
+      const again = h(
+        "button",
+        { type: "button", class: "button", onclick: () => this.open(request) },
+        gettext("Try again"),
+      );
       this.body.replaceChildren(h("p", { class: "warning-words" }, error.message), again);
     }
   }
@@ -120,14 +131,36 @@ export class Book {
 
 function summary(snapshot) {
   const { message_history_count: turns, total_tokens: total, budget, hard_cap: cap, token_factor: factor } = snapshot;
-  const given = `The model ${snapshot.id ? "was" : "would be"} given your message`;
-  const counted = factor === 1 ? "" : ` Counted as this model does: ${factor.toFixed(2)} times our plain estimate.`;
+  const most = { total, budget, cap };
+  const about = snapshot.id ? given(turns) : toBeGiven(turns);
+  const counted = { factor: factor.toFixed(2) };
   return h(
     "p",
     { class: "book-summary" },
-    turns ? `${given} and ` : `${given} alone, `,
-    turns ? h("strong", {}, count(turns, "earlier turn")) : "without earlier turns",
-    `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).${counted}`,
+    about,
+    " ",
+    gettext("That is about {total} tokens of a budget of {budget} (never more than {cap}).", most),
+    factor === 1
+      ? ""
+      : ` ${gettext("Counted as this model does: {factor} times our plain estimate.", counted)}`,
+  );
+}
+
+function given(turns) {
+  if (!turns) return gettext("The model was given your message alone, without earlier turns.");
+  return ngettext(
+    "The model was given your message and {count} earlier turn.",
+    "The model was given your message and {count} earlier turns.",
+    turns,
+  );
+}
+
+function toBeGiven(turns) {
+  if (!turns) return gettext("The model would be given your message alone, without earlier turns.");
+  return ngettext(
+    "The model would be given your message and {count} earlier turn.",
+    "The model would be given your message and {count} earlier turns.",
+    turns,
   );
 }
 
@@ -141,7 +174,14 @@ function forgotten({ forgotten_at: at }) {
     "p",
     { class: "book-forgotten" },
     icon("forget"),
-    h("span", {}, `Something in it was forgotten at your wish, on ${fullTime(at)}. Those words are gone here too.`),
+    h(
+      "span",
+      {},
+      gettext(
+        "Something in it was forgotten at your wish, on {at}. Those words are gone here too.",
+        { at: fullTime(at) },
+      ),
+    ),
   );
 }
 
@@ -150,7 +190,7 @@ function failures({ problems, rewriting }) {
   return words.length
     ? h(
         "ul",
-        { class: "failures", "aria-label": "What went wrong" },
+        { class: "failures", "aria-label": gettext("What went wrong") },
         ...words.map((said) => h("li", {}, icon("warn"), said)),
       )
     : null;
@@ -162,9 +202,9 @@ function understood({ rewriting }) {
   return h(
     "section",
     { class: "understood" },
-    h("h3", {}, "How your message was understood"),
+    h("h3", {}, gettext("How your message was understood")),
     h("blockquote", { dir: "auto" }, rewriting.query.replace(/^\[[^\]]*\]\s*/, "")),
-    h("p", {}, "Openbook added this beside your message, which was sent word for word."),
+    h("p", {}, gettext("Openbook added this beside your message, which was sent word for word.")),
   );
 }
 
@@ -198,11 +238,11 @@ function bar({ sections, budget, total_tokens: total }) {
         "li",
         {},
         h("span", { class: "swatch room" }),
-        h("span", {}, "Room left"),
+        h("span", {}, gettext("Room left")),
         h("span", { class: "figure" }, number(room)),
       ),
     ),
-    h("figcaption", {}, "Estimated tokens by part"),
+    h("figcaption", {}, gettext("Estimated tokens by part")),
   );
 }
 
@@ -218,7 +258,11 @@ function fates({ items, fates: told }) {
       named.length > 0 &&
       h(
         "a",
-        { class: "fate-link", href: `/memory/#memory-${named.join()}`, title: "Read and change it on the memory page" },
+        {
+          class: "fate-link",
+          href: `/memory/#memory-${named.join()}`,
+          title: gettext("Read and change it on the memory page"),
+        },
         words,
       );
     return h("li", {}, link || words, ` – ${why}`);
@@ -235,8 +279,8 @@ function fates({ items, fates: told }) {
   return h(
     "div",
     { class: "fates" },
-    list("Included", true, "Nothing."),
-    list("Left out", false, "Nothing was left out."),
+    list(gettext("Included"), true, gettext("Nothing.")),
+    list(gettext("Left out"), false, gettext("Nothing was left out.")),
   );
 }
 
@@ -246,13 +290,20 @@ function texts({ sections }, onTurn) {
     h(
       "details",
       {},
-      h("summary", {}, h("span", {}, sectionOf(name)), h("span", { class: "figure" }, count(tokens, "token"))),
+      h(
+        "summary",
+        {},
+        h("span", {}, sectionOf(name)),
+        h("span", { class: "figure" }, ngettext("{count} token", "{count} tokens", tokens)),
+      ),
       quotes.length > 0 && h("p", { class: "quiet" }, QUOTED),
       text
         ? h("pre", { tabindex: 0, dir: "auto" }, ...linked(text, quotes, onTurn))
-        : h("p", { class: "quiet" }, "Forgotten."),
+        : h("p", { class: "quiet" }, gettext("Forgotten.")),
     );
-  return readable.length ? h("section", { class: "texts" }, h("h3", {}, "Read it"), ...readable.map(fold)) : null;
+  return readable.length
+    ? h("section", { class: "texts" }, h("h3", {}, gettext("Read it")), ...readable.map(fold))
+    : null;
 }
 
 /** A text, with links to the turns that its lines quote: its marks where the turn was cut, else one behind the line. */
@@ -278,8 +329,8 @@ function leading(line, { thread, position }, onTurn) {
       {
         class: "whole-turn",
         href: `/threads/${thread}/#turn-${position}`,
-        title: "Go to the whole turn",
-        "aria-label": `${shown === CUT ? `${CUT} ` : ""}The whole of turn ${position}`,
+        title: gettext("Go to the whole turn"),
+        "aria-label": (shown === CUT ? `${CUT} ` : "") + gettext("The whole of turn {position}", { position }),
         tabindex: first ? null : -1,
         onclick: follow,
       },
@@ -293,14 +344,19 @@ function leading(line, { thread, position }, onTurn) {
 
 function facts({ provider, model, fallback_for: other, fallback_text: why, usage, status, timings_ms: timings }) {
   const rows = [
-    ["Model", `${model} (${provider})`],
-    other && ["In place of", `${other}, which ${why}`],
+    [gettext("Model"), `${model} (${provider})`],
+    other && [gettext("In place of"), gettext("{other}, which {why}", { other, why })],
     usage?.input_tokens && [
-      "Reported by the model",
-      `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`,
+      gettext("Reported by the model"),
+      ngettext("{count} token in, {out} out", "{count} tokens in, {out} out", usage.input_tokens, {
+        out: usage.output_tokens ?? 0,
+      }),
     ],
-    timings?.total !== undefined && ["Built in", `${Math.max(1, Math.round(timings.total))} ms`],
-    ["State", status],
+    timings?.total !== undefined && [
+      gettext("Built in"),
+      gettext("{time} ms", { time: Math.max(1, Math.round(timings.total)) }),
+    ],
+    [gettext("State"), status],
   ].filter(Boolean);
   return h(
     "dl",
@@ -316,7 +372,7 @@ function evidence(request) {
     h(
       "a",
       { href: `/admin/conversations/contextsnapshot/${request}/change/` },
-      "Open the exact request in the administration",
+      gettext("Open the exact request in the administration"),
     ),
   );
 }

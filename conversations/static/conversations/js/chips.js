@@ -3,6 +3,7 @@
 import { hasFailed } from "./attachments.js";
 import { byId, h, icon, iconButton } from "./dom.js";
 import { kindOf, looksLikePicture, namesOf, readingOf, sizeOf, unreadOf } from "./file-words.js";
+import { gettext } from "./language.js";
 import { hasPicture, thumbnail } from "./thumbnails.js";
 import { unreadFold } from "./unread.js";
 
@@ -56,7 +57,9 @@ export class Chips {
 
   /** @param {Attachment[]} attachments */
   added(attachments) {
-    if (attachments.length) this.announcer.say(`Attached: ${namesOf(attachments.map(({ name }) => name))}.`);
+    if (attachments.length) this.announcer.say(
+      gettext("Attached: {names}.", { names: namesOf(attachments.map(({ name }) => name)) }),
+    );
     this.list.scrollTop = this.list.scrollHeight;
   }
 
@@ -70,7 +73,7 @@ export class Chips {
     const place = shown.indexOf(attachment);
     const next = shown[place + 1] ?? shown[place - 1];
     this.attachments.remove(attachment);
-    this.announcer.say(`Removed: “${attachment.name}”.`);
+    this.announcer.say(gettext("Removed: “{name}”.", { name: attachment.name }));
     if (next) this.focus(next);
     else this.onEmptied();
   }
@@ -91,7 +94,7 @@ class Chip {
     this.state = h("span", { class: "chip-state" });
     this.unread = h("span", { class: "chip-unread" });
     this.bar = h("progress", { class: "chip-bar", max: 1 });
-    this.again = h("button", { type: "button", class: "chip-again", onclick: onRetry }, "Try again");
+    this.again = h("button", { type: "button", class: "chip-again", onclick: onRetry }, gettext("Try again"));
     this.close = iconButton("close", "", onRemove, { class: "icon-button chip-close" });
     this.element = h(
       "li",
@@ -118,9 +121,11 @@ class Chip {
     this.#showUnread(info ?? {});
     this.bar.hidden = state !== "sending";
     this.bar.value = share;
-    this.bar.setAttribute("aria-label", `Upload of ${name}`);
+    this.bar.setAttribute("aria-label", gettext("Upload of {name}", { name }));
     this.again.hidden = !failed || !file || this.attachment.hopeless;
-    const label = state === "sending" ? `Cancel the upload of ${name}` : `Remove ${name}`;
+    const label = state === "sending"
+      ? gettext("Cancel the upload of {name}", { name })
+      : gettext("Remove {name}", { name });
     this.close.setAttribute("aria-label", label);
     this.close.title = label;
     this.#showPicture(failed || Boolean(info?.error));
@@ -148,7 +153,7 @@ class Chip {
     const { name, file, info } = this.attachment;
     const isRead = file && info?.status === "ready";
     const missing = unreadOf(info ?? {});
-    const read = `“${name}” is read.${missing && ` ${missing}.`}`;
+    const read = gettext("“{name}” is read.", { name }) + (missing && ` ${missing}.`);
     const said = wrong ? `“${name}”: ${words}` : isRead ? read : "";
     if (said && said !== this.#said) this.onSay(said);
     this.#said = said;
@@ -158,12 +163,12 @@ class Chip {
 /** @param {Attachment} attachment @returns {string} */
 function wordsOf({ state, size, problem, info }) {
   if (state === "refused") return problem;
-  if (state === "waiting") return `Waiting · ${sizeOf(size)}`;
+  if (state === "waiting") return gettext("Waiting · {size}", { size: sizeOf(size) });
   if (state === "sending") return sizeOf(size);
-  if (state === "away") return "Waits for the connection";
+  if (state === "away") return gettext("Waits for the connection");
   if (!info) return sizeOf(size);
-  if (info.status === "gone") return "It is no longer here. Add it again.";
-  if (info.status === "failed") return info.error?.message ?? "It could not be read.";
+  if (info.status === "gone") return gettext("It is no longer here. Add it again.");
+  if (info.status === "failed") return info.error?.message ?? gettext("It could not be read.");
   if (info.status === "reading") return `${readingOf(info)} · ${sizeOf(size)}`;
   return info.error?.message ?? `${kindOf(info)} · ${sizeOf(size)}`;
 }

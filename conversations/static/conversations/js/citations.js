@@ -1,6 +1,7 @@
 /** Marks in a reply's text such as `[report.pdf, p. 4]`, which open the file there. */
 
 import { h, icon } from "./dom.js";
+import { gettext } from "./language.js";
 
 /** @typedef {{text: string, file: string, name: string, part: number | null, given: boolean}} Citation */
 
@@ -32,16 +33,16 @@ function buttonOf(citations, onOpen) {
   const [first] = citations;
   const there = citations.find(({ part }) => part !== null);
   const warning = !there
-    ? "There is no such place in the file"
+    ? gettext("There is no such place in the file")
     : citations.every(({ given }) => given)
       ? ""
-      : "The model was not given this part";
+      : gettext("The model was not given this part");
   return h(
     "button",
     {
       type: "button",
       class: warning ? "citation doubtful" : "citation",
-      title: warning || `Open ${first.name} there`,
+      title: warning || gettext("Open {name} there", { name: first.name }),
       onclick: () => onOpen(there ?? first),
     },
     first.text.slice(1, -1),

@@ -2,7 +2,7 @@
 
 import { h, icon } from "./dom.js";
 import { askForGood } from "./for-good.js";
-import { count } from "./words.js";
+import { gettext, ngettext } from "./language.js";
 
 /**
  * What goes, beside the turns: before, and afterwards.
@@ -11,30 +11,43 @@ import { count } from "./words.js";
 const GOES = [
   [
     "titles",
-    () => "its title, which is the beginning of a turn: your next message gives it another",
-    () => "its title",
+    () => gettext("its title, which is the beginning of a turn: your next message gives it another"),
+    () => gettext("its title"),
   ],
   [
     "memories",
-    (n) => `${count(n, "note")} that ${n === 1 ? "rests" : "rest"} on nothing else`,
-    (n) => count(n, "note"),
+    (n) => ngettext("{count} note that rests on nothing else", "{count} notes that rest on nothing else", n),
+    (n) => ngettext("{count} note", "{count} notes", n),
   ],
-  ["topics", (n) => count(n, "open topic"), (n) => count(n, "open topic")],
+  [
+    "topics",
+    (n) => ngettext("{count} open topic", "{count} open topics", n),
+    (n) => ngettext("{count} open topic", "{count} open topics", n),
+  ],
   [
     "summaries",
-    (n) => `${count(n, "summary", "summaries")} that ${n === 1 ? "tells" : "tell"} of it`,
-    (n) => count(n, "summary", "summaries"),
+    (n) => ngettext("{count} summary that tells of it", "{count} summaries that tell of it", n),
+    (n) => ngettext("{count} summary", "{count} summaries", n),
   ],
   [
     "quotes",
     (n) =>
-      `${count(n, "reply", "replies")} in other conversations that ${n === 1 ? "quotes" : "quote"} it word for word`,
-    (n) => `${count(n, "reply", "replies")} in other conversations`,
+      ngettext(
+        "{count} reply in other conversations that quotes it word for word",
+        "{count} replies in other conversations that quote it word for word",
+        n,
+      ),
+    (n) => ngettext("{count} reply in other conversations", "{count} replies in other conversations", n),
   ],
   [
     "snapshots",
-    (n) => `the text of ${count(n, "recorded request")} that ${n === 1 ? "was" : "were"} given some of it`,
-    (n) => `the text of ${count(n, "recorded request")}`,
+    (n) =>
+      ngettext(
+        "the text of {count} recorded request that was given some of it",
+        "the text of {count} recorded requests that were given some of it",
+        n,
+      ),
+    (n) => ngettext("the text of {count} recorded request", "the text of {count} recorded requests", n),
   ],
 ];
 
@@ -46,9 +59,9 @@ export function clear(thread) {
   return askForGood({
     look: `threads/${thread.id}/clearing/`,
     act: `threads/${thread.id}/clear/`,
-    title: "Clear this conversation?",
-    yes: "Clear",
-    over: "Cleared",
+    title: gettext("Clear this conversation?"),
+    yes: gettext("Clear"),
+    over: gettext("Cleared"),
     before: (what) => before(what, thread.title),
     after,
     isNothing: ({ messages }) => !messages,
@@ -56,32 +69,39 @@ export function clear(thread) {
 }
 
 function before(what, title) {
-  const named = title ? `“${title}”` : "This conversation";
-  if (!what.messages) return [h("p", { dir: "auto" }, `${named} has no turns. There is nothing to clear.`)];
+  const named = title ? `“${title}”` : gettext("This conversation");
+  if (!what.messages) return [h(
+    "p",
+    { dir: "auto" },
+    gettext("{named} has no turns. There is nothing to clear.", { named }),
+  )];
   const goes = [
-    count(what.messages, "turn"),
+    ngettext("{count} turn", "{count} turns", what.messages),
     ...GOES.filter(([name]) => what[name]).map(([name, words]) => words(what[name])),
   ];
   const stays = [
-    what.titles ? "the conversation, with its settings" : "the conversation, with its title and settings",
-    what.kept_artifacts && `${count(what.kept_artifacts, "artifact")} made in it`,
-    "what other conversations say, and notes that rest on them too",
+    what.titles
+      ? gettext("the conversation, with its settings")
+      : gettext("the conversation, with its title and settings"),
+    what.kept_artifacts &&
+      ngettext("{count} artifact made in it", "{count} artifacts made in it", what.kept_artifacts),
+    gettext("what other conversations say, and notes that rest on them too"),
   ].filter(Boolean);
   return [
-    h("p", { dir: "auto" }, `${named} begins anew. This goes:`),
+    h("p", { dir: "auto" }, gettext("{named} begins anew. This goes:", { named })),
     list(goes),
-    h("h3", {}, "This stays"),
+    h("h3", {}, gettext("This stays")),
     list(stays),
   ];
 }
 
 function after(done) {
   const gone = [
-    count(done.messages, "turn"),
+    ngettext("{count} turn", "{count} turns", done.messages),
     ...GOES.filter(([name]) => done[name]).map(([name, , words]) => words(done[name])),
   ];
   return [
-    h("p", {}, "This is gone for good:"),
+    h("p", {}, gettext("This is gone for good:")),
     h("ul", { class: "forget-others gone" }, ...gone.map((words) => h("li", {}, icon("check"), words))),
   ];
 }

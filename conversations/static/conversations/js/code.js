@@ -3,6 +3,7 @@
 import hljs from "highlight";
 
 import { copyFrom, h, icon } from "./dom.js";
+import { gettext } from "./language.js";
 
 /** Above this, colouring would hold up the page for longer than it helps. */
 const LONGEST_COLOURED = 60_000;
@@ -28,12 +29,17 @@ export function dressCode(root, { growing }) {
       "button",
       { type: "button", class: "copy-code", onclick: () => copyFrom(copy, code.textContent) },
       icon("copy"),
-      "Copy",
+      gettext("Copy"),
     );
     const frame = h(
       "div",
       { class: "code" },
-      h("div", { class: "code-head" }, h("span", { class: "code-language" }, known?.name || language || "Text"), copy),
+      h(
+        "div",
+        { class: "code-head" },
+        h("span", { class: "code-language" }, known?.name || language || gettext("Text")),
+        copy,
+      ),
     );
     pre.replaceWith(frame);
     frame.append(pre);
@@ -44,7 +50,7 @@ export function dressCode(root, { growing }) {
 export function dressTables(root) {
   for (const table of root.querySelectorAll("table")) {
     const columns = [...table.querySelectorAll("th")].map((head) => head.textContent.trim()).filter(Boolean);
-    const label = ["Table", columns.join(", ").slice(0, LONGEST_LABEL)].filter(Boolean).join(": ");
+    const label = [gettext("Table"), columns.join(", ").slice(0, LONGEST_LABEL)].filter(Boolean).join(": ");
     const frame = h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label });
     table.replaceWith(frame);
     frame.append(table);

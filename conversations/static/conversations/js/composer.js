@@ -6,7 +6,8 @@
 import { Chips } from "./chips.js";
 import { byId, icon } from "./dom.js";
 import { wireDropping } from "./dropping.js";
-import { count, number } from "./words.js";
+import { gettext, ngettext } from "./language.js";
+import { number } from "./words.js";
 
 const SURELY_TALL = 10_000; // characters: higher than the box may be, so that nobody has to measure them
 
@@ -102,7 +103,7 @@ export class Composer {
     if (this.waiting) this.#wait(false);
     if (!this.running || this.stopping) return;
     this.stopping = true;
-    this.#button("Stopping", "stop");
+    this.#button(gettext("Stopping"), "stop");
     this.on.onStop();
   }
 
@@ -113,9 +114,9 @@ export class Composer {
   }
 
   #showButton() {
-    if (this.running) this.#button("Stop", "stop");
-    else if (this.waiting) this.#button("Uploading…", "stop");
-    else this.#button("Send", "up");
+    if (this.running) this.#button(gettext("Stop"), "stop");
+    else if (this.waiting) this.#button(gettext("Uploading…"), "stop");
+    else this.#button(gettext("Send"), "up");
   }
 
   #button(words, symbol) {
@@ -131,7 +132,7 @@ export class Composer {
     if (content.length > this.limit) return this.focus();
     if (failed) {
       this.chips.focus(failed);
-      return this.say(`“${failed.name}” can't be sent. Remove it, then send your message.`);
+      return this.say(gettext("“{name}” can't be sent. Remove it, then send your message.", { name: failed.name }));
     }
     if (uploading) return this.#wait(true);
     this.say("");
@@ -153,7 +154,12 @@ export class Composer {
     const over = files.length - added.length;
     const { most } = this.attachments;
     if (over)
-      this.say(`A message may bring ${most} files. ${count(over, "file")} ${over === 1 ? "was" : "were"} not added.`);
+      this.say(
+        [
+          ngettext("A message may bring {count} file.", "A message may bring {count} files.", most),
+          ngettext("{count} file was not added.", "{count} files were not added.", over),
+        ].join(" "),
+      );
     else this.say("");
     if (!matchMedia("(pointer: coarse)").matches) this.text.focus();
   }
@@ -172,9 +178,9 @@ export class Composer {
   #showNote() {
     const note = byId("files-note");
     const words = this.waiting
-      ? "Your message goes out as soon as its files are uploaded."
+      ? gettext("Your message goes out as soon as its files are uploaded.")
       : this.blind && this.attachments.withPictures
-        ? `${this.blind} can't see pictures: it is only told that they are there.`
+        ? gettext("{blind} can't see pictures: it is only told that they are there.", { blind: this.blind })
         : "";
     if (note.textContent !== words) note.textContent = words;
     note.hidden = !words;
@@ -183,7 +189,9 @@ export class Composer {
   #key(event) {
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
-    if (this.running) this.say("A reply is still being written. Press Esc to stop it, or send when it has ended.");
+    if (this.running) this.say(
+      gettext("A reply is still being written. Press Esc to stop it, or send when it has ended."),
+    );
     else if (!this.waiting) this.#send();
   }
 
@@ -199,7 +207,9 @@ export class Composer {
     this.text.style.blockSize = length > SURELY_TALL ? "100vh" : "auto";
     if (length <= SURELY_TALL) this.text.style.blockSize = `${this.text.scrollHeight}px`;
     this.counter.hidden = length < this.limit * 0.9;
-    this.counter.textContent = over > 0 ? `${number(over)} characters too long` : `${number(-over)} characters left`;
+    this.counter.textContent = over > 0
+      ? gettext("{over} characters too long", { over: number(over) })
+      : gettext("{number} characters left", { number: number(-over) });
     this.counter.classList.toggle("over", over > 0);
     const empty = !this.text.value.trim() && !this.attachments.shown.length;
     this.button.disabled = !this.running && (empty || over > 0);

@@ -1,14 +1,15 @@
 /** The quiet bar that says when the server is away, and what happens with what is typed meanwhile. */
 
 import { h } from "./dom.js";
+import { gettext } from "./language.js";
 
 /** A short loss is repaired before anybody needs to read about it. */
 const PATIENCE = 1200;
 
 const FINAL = {
-  signed_out: "You have been signed out. What you typed is kept here.",
-  forbidden: "You no longer have access to this conversation. What you typed is kept here.",
-  gone: "This conversation no longer exists. What you typed is kept here.",
+  signed_out: gettext("You have been signed out. What you typed is kept here."),
+  forbidden: gettext("You no longer have access to this conversation. What you typed is kept here."),
+  gone: gettext("This conversation no longer exists. What you typed is kept here."),
 };
 
 export class ConnectionBar {
@@ -31,7 +32,10 @@ export class ConnectionBar {
       this.element.hidden = true;
     } else if (FINAL[state]) {
       clearTimeout(this.#timer);
-      this.#say(FINAL[state], state === "signed_out" ? signIn() : button("Open a new conversation", this.on.onLeave));
+      this.#say(
+        FINAL[state],
+        state === "signed_out" ? signIn() : button(gettext("Open a new conversation"), this.on.onLeave),
+      );
     } else if (!this.#timer) {
       this.#timer = setTimeout(() => this.#sayAway(), PATIENCE);
     }
@@ -39,9 +43,9 @@ export class ConnectionBar {
 
   #sayAway() {
     const words = navigator.onLine
-      ? "The server can't be reached. Keep writing: what you send is kept here and goes out when it is back."
-      : "You are offline. Keep writing: what you send is kept here and goes out when you are back.";
-    this.#say(words, button("Try now", this.on.onReconnect));
+      ? gettext("The server can't be reached. Keep writing: what you send is kept here and goes out when it is back.")
+      : gettext("You are offline. Keep writing: what you send is kept here and goes out when you are back.");
+    this.#say(words, button(gettext("Try now"), this.on.onReconnect));
   }
 
   #say(words, action) {
@@ -56,5 +60,5 @@ function button(words, onclick) {
 
 function signIn() {
   const href = `/accounts/login/?next=${encodeURIComponent(location.pathname)}`;
-  return h("a", { class: "button small", href }, "Sign in again");
+  return h("a", { class: "button small", href }, gettext("Sign in again"));
 }

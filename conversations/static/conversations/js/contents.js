@@ -1,15 +1,21 @@
 /** The contents of a file that is shown: a button, and a list of headings or pages that leads to them. */
 
 import { h, iconButton } from "./dom.js";
+import { gettext } from "./language.js";
 
 export class Contents {
   /** @param {import("./page-list.js").Page[]} pages @param {import("./page-list.js").PageList} list */
   constructor(pages, list) {
     this.pages = pages;
     this.list = list;
-    this.element = h("nav", { class: "viewer-contents", "aria-label": "Contents of the file", hidden: true });
+    this.element = h("nav", { class: "viewer-contents", "aria-label": gettext("Contents of the file"), hidden: true });
     this.element.addEventListener("keydown", (event) => this.#key(event));
-    this.button = iconButton("list", "Contents", () => this.#show(this.element.hidden), { "aria-expanded": "false" });
+    this.button = iconButton(
+      "list",
+      gettext("Contents"),
+      () => this.#show(this.element.hidden),
+      { "aria-expanded": "false" },
+    );
   }
 
   #show(open) {

@@ -1,12 +1,14 @@
 /** Threads by day, in the reader's own time zone: today, yesterday, previous 7 days, then months. */
 
-const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+import { dateFormat, gettext } from "./language.js";
+
+const month = dateFormat({ month: "long", year: "numeric" });
 
 function midnight(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate());
 }
 
-const day = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const day = dateFormat({ weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
 /**
  * For each time, the name of its day where a new one begins there; a conversation of today alone names none.
@@ -20,16 +22,16 @@ export function newDays(times, now = new Date()) {
     const begins = midnight(date).getTime();
     if (begins === before) return null;
     before = begins;
-    return begins === midnight(now).getTime() ? "Today" : day.format(date);
+    return begins === midnight(now).getTime() ? gettext("Today") : day.format(date);
   });
 }
 
 /** @param {Date} date @param {Date} now */
 export function dayGroup(date, now) {
   const days = Math.round((midnight(now).getTime() - midnight(date).getTime()) / 86_400_000);
-  if (days <= 0) return "Today";
-  if (days === 1) return "Yesterday";
-  if (days <= 7) return "Previous 7 days";
+  if (days <= 0) return gettext("Today");
+  if (days === 1) return gettext("Yesterday");
+  if (days <= 7) return gettext("Previous 7 days");
   return month.format(date);
 }
 

@@ -1,5 +1,7 @@
 /** Small helpers around the DOM. */
 
+import { gettext } from "./language.js";
+
 /**
  * The element with this id, which the template promises. Its kind is known to the caller alone.
  * @param {string} id
@@ -59,7 +61,7 @@ export function iconButton(name, label, onclick, extra = {}) {
 /** Copies, and says so on the button for two seconds. */
 export async function copyFrom(button, text) {
   const done = await copied(text);
-  const [name, label] = done ? ["check", "Copied"] : ["warn", "Copying is not allowed here"];
+  const [name, label] = done ? ["check", gettext("Copied")] : ["warn", gettext("Copying is not allowed here")];
   const before = { children: [...button.childNodes], label: button.getAttribute("aria-label") };
   button.replaceChildren(icon(name), ...(button.classList.contains("icon-button") ? [] : [label]));
   button.setAttribute("aria-label", label);

@@ -1,6 +1,7 @@
 /** The ways by which files come to a message besides the button: dropped anywhere on the conversation, or pasted. */
 
 import { byId } from "./dom.js";
+import { gettext } from "./language.js";
 
 /** @param {(files: File[], pastedAt?: Date) => void} onFiles @param {(words: string) => void} onRefused */
 export function wireDropping(onFiles, onRefused) {
@@ -23,7 +24,7 @@ export function wireDropping(onFiles, onRefused) {
     event.preventDefault();
     if (!conversation.contains(/** @type {Node} */ (event.target))) return;
     const { files, folders } = droppedOf(event.dataTransfer);
-    if (folders) onRefused("A folder can't be attached. Choose the files in it.");
+    if (folders) onRefused(gettext("A folder can't be attached. Choose the files in it."));
     if (files.length) onFiles(files);
   });
   document.addEventListener("paste", (event) => {

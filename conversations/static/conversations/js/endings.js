@@ -1,6 +1,7 @@
 /** What can be done after a reply that did not end well: a button for each way on, the most promising first. */
 
 import { h, icon } from "./dom.js";
+import { gettext } from "./language.js";
 
 /**
  * @param {Reply} reply
@@ -16,10 +17,11 @@ import { h, icon } from "./dom.js";
 export function waysOn(reply, on) {
   const other = reply.fallback_model;
   const known = {
-    continue: () => ["down", "Continue", () => on.onContinue(reply.id)],
-    rephrase: () => ["edit", "Put it another way", () => on.onRephrase()],
-    fallback: () => ["retry", `Answer with ${on.nameOfModel(other)}`, () => on.onRetry(reply.id, other)],
-    retry: () => ["retry", "Retry", () => on.onRetry(reply.id)],
+    continue: () => ["down", gettext("Continue"), () => on.onContinue(reply.id)],
+    rephrase: () => ["edit", gettext("Put it another way"), () => on.onRephrase()],
+    fallback: () =>
+      ["retry", gettext("Answer with {other}", { other: on.nameOfModel(other) }), () => on.onRetry(reply.id, other)],
+    retry: () => ["retry", gettext("Retry"), () => on.onRetry(reply.id)],
   };
   const buttons = (reply.ways ?? []).map((way, index) => {
     const [name, label, onclick] = known[way]();
@@ -44,9 +46,15 @@ function another(reply, otherModels, onRetry) {
     "button",
     { type: "button", class: "button quiet", "aria-haspopup": "menu", onclick: choose },
     icon("retry"),
-    "Answer with …",
+    gettext("Answer with …"),
   );
   return button;
+}
+
+function waitOf(seconds) {
+  return seconds < 100
+    ? gettext("{seconds} s", { seconds })
+    : gettext("{minutes} min", { minutes: Math.ceil(seconds / 60) });
 }
 
 /**
@@ -62,7 +70,7 @@ function whenItMay(button, label, { error, ended_at: endedAt }) {
     const left = Math.ceil((until - Date.now()) / 1000);
     button.disabled = left > 0;
     button.lastChild.textContent =
-      left > 0 ? `${label} in ${left < 100 ? `${left} s` : `${Math.ceil(left / 60)} min`}` : label;
+      left > 0 ? gettext("{label} in {time}", { label, time: waitOf(left) }) : label;
     if (left > 0) setTimeout(show, 500);
   };
   show();

@@ -2,6 +2,7 @@
 
 import { byId, h, icon } from "./dom.js";
 import { kindOf, looksLikePicture, readingOf, sizeOf, unreadOf } from "./file-words.js";
+import { gettext } from "./language.js";
 import { hasFirstPage, hasPicture, thumbnail } from "./thumbnails.js";
 
 /**
@@ -26,12 +27,12 @@ export function fileCards(content, files, onOpen) {
   );
   const cards = new Map(
     blocks.map(({ file, name }) => {
-      const card = new FileCard(file, name || files.get(file)?.name || "File", onOpen);
+      const card = new FileCard(file, name || files.get(file)?.name || gettext("File"), onOpen);
       return [card.element, card];
     }),
   );
   for (const element of cards.keys()) near.observe(element);
-  return h("ul", { class: "turn-files", "aria-label": "Files" }, ...cards.keys());
+  return h("ul", { class: "turn-files", "aria-label": gettext("Files") }, ...cards.keys());
 }
 
 class FileCard {
@@ -43,7 +44,7 @@ class FileCard {
     this.unread = h("span", { class: "file-unread", hidden: true });
     this.words = h("span", { class: "file-words" }, this.name, this.state, this.unread);
     this.open = () => onOpen(id, { name: this.name.textContent });
-    this.button = h("button", { type: "button", class: "file-card", title: "Open beside the conversation" });
+    this.button = h("button", { type: "button", class: "file-card", title: gettext("Open beside the conversation") });
     this.button.addEventListener("click", this.open);
     this.button.append(this.picture, this.words);
     this.element = h("li", {}, this.button);
@@ -66,7 +67,7 @@ class FileCard {
     const picture = thumbnail(this.id, name);
     const button = h("button", { type: "button", class: "file-thumbnail", onclick: this.open }, picture);
     picture.addEventListener("error", () => button.replaceWith(this.button));
-    this.state.textContent = "Picture";
+    this.state.textContent = gettext("Picture");
     this.element.replaceChildren(button);
   }
 
@@ -78,7 +79,7 @@ class FileCard {
   }
 
   #showGone() {
-    this.state.textContent = "Deleted";
+    this.state.textContent = gettext("Deleted");
     this.element.replaceChildren(h("span", { class: "file-card gone" }, this.picture, this.words));
   }
 }

@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { h, icon } from "./dom.js";
+import { gettext } from "./language.js";
 import { Prose } from "./prose.js";
 
 const PARTS_A_PAGE = 200;
@@ -38,7 +39,7 @@ export function pagesOf({ kind, pages }, parts) {
     const own = of.get(index + 1) ?? [];
     return {
       drawn: index + 1,
-      label: `page ${index + 1}`,
+      label: gettext("page {number}", { number: index + 1 }),
       heading: own[0]?.heading ?? "",
       tokens: 0,
       parts: own.map(({ number: part }) => part),
@@ -54,13 +55,15 @@ export function pagesOf({ kind, pages }, parts) {
 export function drawnPage(id, { drawn, label }, onRatio) {
   const frame = h("div", { class: "page-drawn" });
   const src = `/api/v1/files/${id}/pages/${drawn}/`;
-  const picture = h("img", { src, alt: `${label}, as a picture`, decoding: "async" });
+  const picture = h("img", { src, alt: gettext("{label}, as a picture", { label }), decoding: "async" });
   picture.addEventListener("load", () => {
     frame.style.aspectRatio = `${picture.naturalWidth} / ${picture.naturalHeight}`;
     onRatio(frame.style.aspectRatio);
   });
   picture.addEventListener("error", () => {
-    frame.replaceChildren(h("p", { class: "page-problem" }, icon("warn"), "This page can’t be shown as a picture."));
+    frame.replaceChildren(
+      h("p", { class: "page-problem" }, icon("warn"), gettext("This page can’t be shown as a picture.")),
+    );
     frame.classList.add("undrawn");
   });
   frame.append(picture);

@@ -5,13 +5,13 @@
 
 import { api } from "./api.js";
 import { byId, h } from "./dom.js";
-import { count } from "./words.js";
+import { dateFormat, gettext, ngettext } from "./language.js";
 
 const PAUSE = 250;
 const PAGE = 20;
 const LETTER = String.raw`[\p{L}\p{M}\p{N}_]`;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+const day = dateFormat({ day: "numeric", month: "long", year: "numeric" }, "en-GB");
 
 /** @returns {[string, boolean][]} a text in parts, each with whether it is one of the words */
 export function marked(text, words) {
@@ -76,7 +76,7 @@ export class Finder {
   async #ask(path, before = []) {
     const asked = this.#asked;
     this.list.setAttribute("aria-busy", "true");
-    if (!this.list.children.length) this.state.textContent = "Searching what was said…";
+    if (!this.list.children.length) this.state.textContent = gettext("Searching what was said…");
     try {
       const { results, next } = await api.get(path);
       if (asked !== this.#asked) return;
@@ -87,7 +87,7 @@ export class Finder {
     } catch (error) {
       if (asked !== this.#asked) return;
       this.state.textContent = error.message;
-      this.list.replaceChildren(this.#button("Try again", () => this.#ask(path, before)));
+      this.list.replaceChildren(this.#button(gettext("Try again"), () => this.#ask(path, before)));
     }
     this.list.removeAttribute("aria-busy");
   }
@@ -102,17 +102,26 @@ export class Finder {
     const shown = this.#hits.filter((thread) => placesIn(thread).length || !this.#titles.has(thread.id));
     this.state.replaceChildren(...this.#told(shown.length));
     this.list.replaceChildren(...shown.map((thread) => h("li", {}, ...this.#links(thread))));
-    if (this.#next) this.list.append(this.#button("Show more", (event) => this.#more(event)));
+    if (this.#next) this.list.append(this.#button(gettext("Show more"), (event) => this.#more(event)));
   }
 
   #told(found) {
     const titles = this.#titles.size;
     if (!found && titles)
-      return [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), "Nothing more in what was said."];
+      return [
+        h("span", { class: "visually-hidden" }, `${ngettext("{count} title", "{count} titles", titles)}. `),
+        gettext("Nothing more in what was said."),
+      ];
     if (!found)
-      return ["Nothing was found. All of the words must stand in one title, one message or one part of a file."];
-    const told = `Found in ${count(found, "conversation")}${this.#next ? ", and in more" : ""}`;
-    return titles ? [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), told] : [told];
+      return [gettext(
+        "Nothing was found. All of the words must stand in one title, one message or one part of a file.",
+      )];
+    const told = this.#next
+      ? ngettext("Found in {count} conversation, and in more", "Found in {count} conversations, and in more", found)
+      : ngettext("Found in {count} conversation", "Found in {count} conversations", found);
+    return titles
+      ? [h("span", { class: "visually-hidden" }, `${ngettext("{count} title", "{count} titles", titles)}. `), told]
+      : [told];
   }
 
   #links(thread) {
@@ -133,7 +142,7 @@ export class Finder {
     return h(
       "a",
       { class: "hit", href: `/threads/${thread.id}/${position ? `#turn-${position}` : ""}`, onclick: follow },
-      isTitled && h("span", { class: "title", dir: "auto" }, thread.title || "New conversation"),
+      isTitled && h("span", { class: "title", dir: "auto" }, thread.title || gettext("New conversation")),
       place &&
         h(
           "span",
@@ -163,9 +172,14 @@ function placesIn({ match, file_match: inFile }) {
 
 /** @returns {string} the file and its part, when it came, and the turn that brought it */
 export function placeInFile({ name, label, created_at: at, position }) {
-  return [name, label, day.format(new Date(at)), position && `turn ${position}`].filter(Boolean).join(", ");
+  return [name, label, day.format(new Date(at)), position && gettext("turn {position}", { position })].filter(
+    Boolean,
+  ).join(
+    ", ",
+  );
 }
 
 function placeOf({ role, created_at: at, position }) {
-  return `${role === "user" ? "You" : "Reply"}, ${day.format(new Date(at))}, turn ${position}`;
+  const who = role === "user" ? gettext("You") : gettext("Reply");
+  return [who, day.format(new Date(at)), gettext("turn {position}", { position })].join(", ");
 }

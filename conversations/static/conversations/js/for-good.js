@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { byId, h } from "./dom.js";
+import { gettext } from "./language.js";
 
 /**
  * @param {{
@@ -49,7 +50,7 @@ export function askForGood({
     yes.disabled = Boolean(typed) && word.value.trim().toLowerCase() !== typed;
   };
   const lookUp = async () => {
-    show(h("p", { class: "quiet" }, "Looking up what would go…"));
+    show(h("p", { class: "quiet" }, gettext("Looking up what would go…")));
     try {
       const what = await api.get(look);
       show(...before(what));
@@ -58,7 +59,9 @@ export function askForGood({
       byId("forget-typed").hidden = !typed;
       ready();
     } catch (failure) {
-      show(h("button", { type: "button", class: "button", onclick: () => (fail(null), lookUp()) }, "Try again"));
+      show(
+        h("button", { type: "button", class: "button", onclick: () => (fail(null), lookUp()) }, gettext("Try again")),
+      );
       fail(failure);
     }
   };
@@ -72,7 +75,7 @@ export function askForGood({
       byId("forget-title").textContent = over;
       byId("forget-typed").hidden = byId("forget-final").hidden = true;
       yes.hidden = true;
-      close.textContent = "Close";
+      close.textContent = gettext("Close");
       show(...after(done));
     } catch (failure) {
       fail(failure);
@@ -89,7 +92,7 @@ export function askForGood({
   yes.textContent = yesWords;
   yes.hidden = false;
   yes.disabled = true;
-  close.textContent = "Cancel";
+  close.textContent = gettext("Cancel");
   fail(null);
   form.onsubmit = carryOut;
   word.oninput = ready;

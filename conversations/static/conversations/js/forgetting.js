@@ -2,7 +2,7 @@
 
 import { h, icon } from "./dom.js";
 import { askForGood } from "./for-good.js";
-import { count } from "./words.js";
+import { gettext, ngettext } from "./language.js";
 
 const SHOWN = 12;
 const EXCERPT = 220;
@@ -12,26 +12,51 @@ const EXCERPT = 220;
  * @type {[string, (n: number) => string, (n: number) => string][]}
  */
 const OTHERS = [
-  ["topics", (n) => `${count(n, "open topic")} that came from it`, (n) => `${count(n, "open topic")}`],
+  [
+    "topics",
+    (n) => ngettext("{count} open topic that came from it", "{count} open topics that came from it", n),
+    (n) => ngettext("{count} open topic", "{count} open topics", n),
+  ],
   [
     "titles",
-    (n) => `${count(n, "title")} of a conversation that says it: it gets another`,
-    (n) => `${count(n, "title")}, replaced by another`,
+    (n) =>
+      ngettext(
+        "{count} title of a conversation that says it: it gets another",
+        "{count} titles of conversations that say it: they get others",
+        n,
+      ),
+    (n) => ngettext("{count} title, replaced by another", "{count} titles, replaced by others", n),
   ],
   [
     "artifacts",
-    (n) => `${count(n, "version")} of documents that hold it lose their content`,
-    (n) => `the content of ${count(n, "version")} of documents`,
+    (n) =>
+      ngettext(
+        "{count} version of a document that holds it loses its content",
+        "{count} versions of documents that hold it lose their content",
+        n,
+      ),
+    (n) =>
+      ngettext("the content of {count} version of a document", "the content of {count} versions of documents", n),
   ],
   [
     "summaries",
-    (n) => `${count(n, "summary", "summaries")} that rest on it: written anew without it`,
-    (n) => `${count(n, "summary", "summaries")}, to be written anew`,
+    (n) =>
+      ngettext(
+        "{count} summary that rests on it: written anew without it",
+        "{count} summaries that rest on it: written anew without it",
+        n,
+      ),
+    (n) => ngettext("{count} summary, to be written anew", "{count} summaries, to be written anew", n),
   ],
   [
     "snapshots",
-    (n) => `the text of ${count(n, "recorded request")} where it stood: each then says that something was forgotten`,
-    (n) => `the text of ${count(n, "recorded request")}`,
+    (n) =>
+      ngettext(
+        "the text of {count} recorded request where it stood: it then says that something was forgotten",
+        "the text of {count} recorded requests where it stood: each then says that something was forgotten",
+        n,
+      ),
+    (n) => ngettext("the text of {count} recorded request", "the text of {count} recorded requests", n),
   ],
 ];
 
@@ -48,17 +73,20 @@ export function forget({ path, body, title, quote, lead, typed }) {
     body,
     title,
     typed,
-    yes: "Forget",
-    over: "Forgotten",
-    before: (what) => before(what, { quote, lead, notes: typed ? "note" : "other note" }),
+    yes: gettext("Forget"),
+    over: gettext("Forgotten"),
+    before: (what) => before(what, { quote, lead, isOnly: Boolean(typed) }),
     after,
   });
 }
 
-/** `notes`: how those are called that go; the one that was asked for is quoted and not counted. */
-function before(what, { quote, lead, notes }) {
+/** `isOnly`: no note was asked for by itself; else that one is quoted, and not counted. */
+function before(what, { quote, lead, isOnly }) {
   const many = what.memories.length - (quote ? 1 : 0);
-  const others = [many > 0 && count(many, notes), ...OTHERS.map(([name, words]) => what[name] > 0 && words(what[name]))]
+  const notes = isOnly
+    ? ngettext("{count} note", "{count} notes", many)
+    : ngettext("{count} other note", "{count} other notes", many);
+  const others = [many > 0 && notes, ...OTHERS.map(([name, words]) => what[name] > 0 && words(what[name]))]
     .filter(Boolean)
     .map((words) => h("li", {}, words));
   const sources = what.turns.filter(({ why }) => why === "source");
@@ -66,23 +94,29 @@ function before(what, { quote, lead, notes }) {
   return [
     quote && h("blockquote", { dir: "auto" }, quote),
     h("p", {}, lead),
-    ...turns(sources, (n) => `${count(n, "turn")} in which it was said`),
-    ...turns(mentions, (n) => `${count(n, "turn")} in which it was repeated`),
-    others.length > 0 && what.turns.length > 0 && h("h3", {}, "Besides"),
+    ...turns(sources, (n) => ngettext("{count} turn in which it was said", "{count} turns in which it was said", n)),
+    ...turns(mentions, (n) =>
+      ngettext("{count} turn in which it was repeated", "{count} turns in which it was repeated", n),
+    ),
+    others.length > 0 && what.turns.length > 0 && h("h3", {}, gettext("Besides")),
     others.length > 0 && h("ul", { class: "forget-others" }, ...others),
   ].filter(Boolean);
 }
 
 function after(done) {
   const lines = [
-    done.memories.length > 0 && count(done.memories.length, "note"),
+    done.memories.length > 0 && ngettext("{count} note", "{count} notes", done.memories.length),
     done.turns.length > 0 &&
-      `the text of ${count(done.turns.length, "turn")}: in the conversation it says “Forgotten” there`,
+      ngettext(
+        "the text of {count} turn: in the conversation it says “Forgotten” there",
+        "the text of {count} turns: in the conversation it says “Forgotten” there",
+        done.turns.length,
+      ),
     ...OTHERS.filter(([name]) => done[name] > 0).map(([name, , words]) => words(done[name])),
   ].filter(Boolean);
-  if (!lines.length) return [h("p", {}, "Nothing was left to forget.")];
+  if (!lines.length) return [h("p", {}, gettext("Nothing was left to forget."))];
   return [
-    h("p", {}, "This is gone for good:"),
+    h("p", {}, gettext("This is gone for good:")),
     h("ul", { class: "forget-others gone" }, ...lines.map((line) => h("li", {}, icon("check"), line))),
   ];
 }
@@ -96,20 +130,20 @@ function turns(all, words) {
       "ul",
       { class: "forget-turns" },
       ...all.slice(0, SHOWN).map(turn),
-      more > 0 && h("li", { class: "quiet" }, `and ${count(more, "more", "more")}`),
+      more > 0 && h("li", { class: "quiet" }, gettext("and {more} more", { more })),
     ),
   ];
 }
 
 function turn({ thread, position, role, text }) {
   const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT).trimEnd()}…` : text;
-  const who = role === "user" ? "You" : "Reply";
+  const who = role === "user" ? gettext("You") : gettext("Reply");
   return h(
     "li",
     {},
     h(
       "a",
-      { href: `/threads/${thread}/#turn-${position}`, target: "_blank", title: "Read it in the conversation" },
+      { href: `/threads/${thread}/#turn-${position}`, target: "_blank", title: gettext("Read it in the conversation") },
       who,
     ),
     h("span", { dir: "auto" }, excerpt),

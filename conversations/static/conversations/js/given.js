@@ -1,6 +1,7 @@
 /** Which parts of a file the model was given for a reply, from the record. */
 
 import { api } from "./api.js";
+import { gettext } from "./language.js";
 import { reasonOf } from "./words.js";
 
 /**
@@ -34,14 +35,17 @@ export function markOf(parts, replies, chosen) {
   const reply = replies.find((each) => each.reply === chosen);
   const given = numbersOf(reply?.given ?? "");
   const missing = parts.filter((part) => !given.has(part));
-  if (!missing.length && parts.length) return { state: "given", words: "Given for this reply" };
-  if (missing.length < parts.length) return { state: "partly", words: "Given in part for this reply" };
+  if (!missing.length && parts.length) return { state: "given", words: gettext("Given for this reply") };
+  if (missing.length < parts.length) return { state: "partly", words: gettext("Given in part for this reply") };
   const others = replies.filter((each) => parts.some((part) => numbersOf(each.given).has(part)));
   if (others.some(({ position }) => position < reply?.position))
-    return { state: "elsewhere", words: "Given for an earlier reply, not for this one" };
-  if (others.length) return { state: "elsewhere", words: "Given for a later reply, not for this one" };
+    return { state: "elsewhere", words: gettext("Given for an earlier reply, not for this one") };
+  if (others.length) return { state: "elsewhere", words: gettext("Given for a later reply, not for this one") };
   const reason = reply?.left_out.find((row) => parts.some((part) => numbersOf(row.parts).has(part)))?.reason;
-  return { state: "not", words: reason ? `Not given: ${reasonOf(reason, "part")}` : "Not given" };
+  return {
+    state: "not",
+    words: reason ? gettext("Not given: {reason}", { reason: reasonOf(reason, "part") }) : gettext("Not given"),
+  };
 }
 
 /** @param {Row[]} files with id and name @returns {Promise<Map<string, GivenFile[]>>} by reply */

@@ -2,8 +2,9 @@
 
 import { api } from "./api.js";
 import { byId, h, icon } from "./dom.js";
+import { gettext, ngettext } from "./language.js";
 import { upload } from "./uploading.js";
-import { count, number } from "./words.js";
+import { number } from "./words.js";
 
 const NAMED = 5;
 const REFUSED = 10;
@@ -13,7 +14,9 @@ const MEGABYTE = 1_000_000;
 /** Where the server's words are for programs. */
 const FAILURES = {
   cut: () =>
-    "The connection was lost before the end. Look at your conversations: if none were added, nothing was imported.",
+    gettext(
+      "The connection was lost before the end. Look at your conversations: if none were added, nothing was imported.",
+    ),
 };
 
 /** @param {{onImported: () => void, onOpen: (thread: Row) => void}} actions */
@@ -28,7 +31,7 @@ export function wireImport({ onImported, onOpen }) {
     for (const each of PARTS) byId(`import-${each}`).hidden = each !== part;
     again.hidden = !another;
     copies.hidden = !asCopies;
-    close.textContent = part === "progress" ? "Cancel" : "Close";
+    close.textContent = part === "progress" ? gettext("Cancel") : gettext("Close");
   };
   const tell = (words, share) => {
     byId("import-state").textContent = words;
@@ -39,12 +42,12 @@ export function wireImport({ onImported, onOpen }) {
     if (!chosen || running) return;
     file = chosen;
     byId("import-name").textContent = file.name;
-    tell("Uploading…", 0);
+    tell(gettext("Uploading…"), 0);
     show("progress");
     running = upload(file, {
       ids,
       onUploaded: (share) => tell(uploaded(share, file.size), share < 1 ? share : null),
-      onWaiting: () => tell("Waiting until another import or download has ended…", null),
+      onWaiting: () => tell(gettext("Waiting until another import or download has ended…"), null),
       onProgress: (progress) => tell(stored(progress), progress.of ? progress.threads / progress.of : null),
     });
     try {
@@ -91,17 +94,19 @@ export function wireImport({ onImported, onOpen }) {
 }
 
 function uploaded(share, size) {
-  if (share >= 1) return "Uploaded. Reading it…";
+  if (share >= 1) return gettext("Uploaded. Reading it…");
   const megabytes = (bytes) => number(Math.round((bytes / MEGABYTE) * 10) / 10);
-  return `Uploading… ${megabytes(share * size)} of ${megabytes(size)} MB`;
+  return gettext("Uploading… {megabytes} of {size} MB", { megabytes: megabytes(share * size), size: megabytes(size) });
 }
 
 /** @param {Row} progress */
 function stored({ threads, of, files = 0 }) {
-  if (files && !threads) return `Taking in files… ${number(files)} so far`;
+  if (files && !threads) return gettext("Taking in files… {files} so far", { files: number(files) });
   return threads
-    ? `Storing… ${number(threads)} of ${count(of, "conversation")}`
-    : `Storing ${count(of, "conversation")}…`;
+    ? ngettext("Storing… {threads} of {count} conversation", "Storing… {threads} of {count} conversations", of, {
+        threads,
+      })
+    : ngettext("Storing {count} conversation…", "Storing {count} conversations…", of);
 }
 
 /** What was imported, with links to the first few. */
@@ -113,13 +118,32 @@ async function result(answer, open) {
   const added = longer.reduce((sum, thread) => sum + thread.added, 0);
   const facts = [
     longer.length &&
-      `${count(longer.length, "conversation")} that you had went on: ${count(added, "message")} came to them.`,
+      ngettext(
+        "{count} conversation that you had went on: {added} came to it.",
+        "{count} conversations that you had went on: {added} came to them.",
+        longer.length,
+        { added: ngettext("{count} message", "{count} messages", added) },
+      ),
     known.threads &&
-      `${count(known.threads, "conversation")} ${known.threads === 1 ? "was" : "were"} here already, unchanged.`,
-    memories && `${count(memories, "note")} came along.`,
-    files && `${count(files, "file")} came along, and ${files === 1 ? "is" : "are"} read in the background.`,
-    empty && `${count(empty, "conversation")} without a word in it ${empty === 1 ? "was" : "were"} left out.`,
-    threads.length && "What to remember of them is found out after a while.",
+      ngettext(
+        "{count} conversation was here already, unchanged.",
+        "{count} conversations were here already, unchanged.",
+        known.threads,
+      ),
+    memories && ngettext("{count} note came along.", "{count} notes came along.", memories),
+    files &&
+      ngettext(
+        "{count} file came along, and is read in the background.",
+        "{count} files came along, and are read in the background.",
+        files,
+      ),
+    empty &&
+      ngettext(
+        "{count} conversation without a word in it was left out.",
+        "{count} conversations without a word in them were left out.",
+        empty,
+      ),
+    threads.length && gettext("What to remember of them is found out after a while."),
   ];
   const firsts = await Promise.all(
     threads.slice(0, NAMED).map(({ id }) => api.get(`threads/${id}/`).catch(() => null)),
@@ -130,7 +154,11 @@ async function result(answer, open) {
       event.preventDefault();
       open(thread);
     };
-    return h("li", {}, h("a", { href: `/threads/${thread.id}/`, onclick: follow }, thread.title || "New conversation"));
+    return h(
+      "li",
+      {},
+      h("a", { href: `/threads/${thread.id}/`, onclick: follow }, thread.title || gettext("New conversation")),
+    );
   };
   const links = firsts.filter(Boolean).map(link);
   const more = threads.length - links.length;
@@ -143,21 +171,30 @@ async function result(answer, open) {
       { class: "import-headline" },
       icon("check"),
       answer.threads.length || !(longer.length || known.threads)
-        ? `${count(answer.threads.length, "conversation")} with ${count(turns, "message")} ` +
-            `${answer.threads.length === 1 ? "is" : "are"} here now.`
-        : "No new conversation was in it.",
+        ? ngettext(
+            "{count} conversation with {messages} is here now.",
+            "{count} conversations with {messages} are here now.",
+            answer.threads.length,
+            { messages: ngettext("{count} message", "{count} messages", turns) },
+          )
+        : gettext("No new conversation was in it."),
     ),
     ...facts.filter(Boolean).map((words) => h("p", {}, words)),
     links.length > 0 &&
-      h("ul", {}, ...links, more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more, in the list`)),
+      h("ul", {}, ...links, more > 0 && h("li", { class: "quiet" }, gettext("and {more} more, in the list", { more }))),
     left.length > 0 && leftOut(left, leftCount),
     missing > 0 &&
       h(
         "details",
         {},
-        h("summary", {}, `${count(missing, "file")} could not be taken`),
-        h("p", {}, "The messages say in brackets where each of them stood."),
-        h("ul", {}, ...refused, unnamed > 0 && h("li", { class: "quiet" }, `and ${number(unnamed)} more`)),
+        h("summary", {}, ngettext("{count} file could not be taken", "{count} files could not be taken", missing)),
+        h("p", {}, gettext("The messages say in brackets where each of them stood.")),
+        h(
+          "ul",
+          {},
+          ...refused,
+          unnamed > 0 && h("li", { class: "quiet" }, gettext("and {more} more", { more: unnamed })),
+        ),
       ),
   ].filter(Boolean);
 }
@@ -172,8 +209,8 @@ function leftOut(left, total) {
   return h(
     "details",
     {},
-    h("summary", {}, `${number(total)} ${total === 1 ? "thing was" : "things were"} left out`),
-    h("ul", {}, ...rows, rest > 0 && h("li", { class: "quiet" }, `and ${number(rest)} more`)),
+    h("summary", {}, ngettext("{count} thing was left out", "{count} things were left out", total)),
+    h("ul", {}, ...rows, rest > 0 && h("li", { class: "quiet" }, gettext("and {more} more", { more: rest }))),
   );
 }
 
@@ -181,6 +218,8 @@ function leftOut(left, total) {
 function failure({ code, message }) {
   const words = FAILURES[code]?.() ?? message;
   const parts = words.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
-  const safe = code === "cut" || words.includes("othing was imported") ? null : h("p", {}, "Nothing was imported.");
+  const safe = code === "cut" || words.includes(gettext("Nothing was imported."))
+    ? null
+    : h("p", {}, gettext("Nothing was imported."));
   return [h("p", { class: "import-headline" }, icon("warn"), h("span", {}, ...parts)), safe].filter(Boolean);
 }

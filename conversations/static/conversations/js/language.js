@@ -5,8 +5,13 @@
 
 export const language = globalThis.document?.documentElement.lang || "en";
 
-/** For `Intl`: with the digits that the server writes, in Arabic too. */
-export const locale = language === "ar" ? "ar-u-nu-latn" : language;
+/** For `Intl`: of the reader's region where it is of this language, and with the digits that the server writes. */
+export const locale = language === "ar" ? "ar-u-nu-latn" : regional(globalThis.document ? navigator.languages : []);
+
+/** @param {readonly string[]} languages those that the browser asks for */
+function regional(languages) {
+  return languages.find((name) => name.split("-")[0] === language) ?? language;
+}
 
 const ENGLISH = { texts: {}, plural: (n) => Number(n !== 1) };
 
@@ -56,7 +61,7 @@ export function gettext_noop(text) {
   return text;
 }
 
-/** @param {Intl.DateTimeFormatOptions} options */
-export function dateFormat(options) {
-  return new Intl.DateTimeFormat(locale, options);
+/** @param {Intl.DateTimeFormatOptions} options @param {string} [english] the region whose order English pages take */
+export function dateFormat(options, english) {
+  return new Intl.DateTimeFormat(language === "en" && english ? english : locale, options);
 }

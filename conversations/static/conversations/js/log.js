@@ -2,6 +2,7 @@
 
 import { newDays } from "./days.js";
 import { h } from "./dom.js";
+import { gettext } from "./language.js";
 import { AssistantTurn, UserTurn } from "./turn.js";
 
 /** Imported turns have no reply. */
@@ -47,7 +48,7 @@ export class Log {
     this.element = element;
     this.scroll = scroll;
     this.listeners = listeners;
-    this.assistantName = "Assistant";
+    this.assistantName = gettext("Assistant");
   }
 
   get empty() {

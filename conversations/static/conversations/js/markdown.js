@@ -8,6 +8,7 @@ import { Marked } from "marked";
 
 import { CJK_EMPHASIS } from "./emphasis.js";
 import { blockFormulaAt, formulaAt } from "./formulas.js";
+import { gettext } from "./language.js";
 
 const HARMLESS_HTML = /^<\/?(?:br|sub|sup|kbd|u|mark)\s*\/?>$/i;
 
@@ -62,7 +63,7 @@ const OPTIONS = {
       return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : escaped(token.text);
     },
     // Loading an image would tell its host who reads what; a link leaves that to the reader.
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || "Image")} (image)</a>`,
+    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || gettext("Image"))} (image)</a>`,
     heading({ tokens, depth }) {
       const level = Math.min(depth + 2, 6); // the page's own headings are h1 and h2
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`;

@@ -2,10 +2,13 @@
 
 import { api } from "./api.js";
 import { byId } from "./dom.js";
+import { gettext } from "./language.js";
 import { ModelPicker } from "./models.js";
 
 const NEW_MODEL = "model:new";
-const NOT_OFFERED = "This model is not offered any more, and nothing was sent. Choose another one, and send again.";
+const NOT_OFFERED = gettext(
+  "This model is not offered any more, and nothing was sent. Choose another one, and send again.",
+);
 
 export class ModelChoice {
   /**

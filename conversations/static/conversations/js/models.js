@@ -3,6 +3,7 @@
 import { api } from "./api.js";
 import { openMenu } from "./dialogs.js";
 import { byId } from "./dom.js";
+import { gettext } from "./language.js";
 import { short } from "./words.js";
 
 const SMALL_WINDOW = 32_000;
@@ -49,7 +50,10 @@ export class Models {
   windowNote(thread) {
     const choice = this.answering(thread);
     if (!choice?.cut_for?.includes(thread.assistant)) return "";
-    return `${this.nameOf(choice)} has a small window: it is given less of a long conversation than usual here.`;
+    return gettext(
+      "{choice} has a small window: it is given less of a long conversation than usual here.",
+      { choice: this.nameOf(choice) },
+    );
   }
 
   nameOf({ name, provider }) {
@@ -64,9 +68,9 @@ export function isOwn(choice, assistant) {
 /** What a model can't, in few words. @param {Choice} choice */
 export function limitsOf({ tools, memory, context_window: window }) {
   return [
-    !tools && "makes no documents",
-    !memory && "sees this conversation alone",
-    window < SMALL_WINDOW && `reads ${short(window)} tokens at most`,
+    !tools && gettext("makes no documents"),
+    !memory && gettext("sees this conversation alone"),
+    window < SMALL_WINDOW && gettext("reads {window} tokens at most", { window: short(window) }),
   ].filter(Boolean);
 }
 
@@ -100,11 +104,11 @@ export class ModelPicker {
       this.button,
       this.models.of(assistant).map((choice) => ({
         label: this.models.nameOf(choice),
-        hint: hintOf(choice, isOwn(choice, assistant) && "usual here"),
+        hint: hintOf(choice, isOwn(choice, assistant) && gettext("usual here")),
         checked: choice === answering,
         run: () => this.onPick(isOwn(choice, assistant) ? "" : choice.id),
       })),
-      { label: "Which model answers in this conversation", oneOf: true, atStart: true },
+      { label: gettext("Which model answers in this conversation"), oneOf: true, atStart: true },
     );
   }
 }
@@ -120,9 +124,9 @@ export function openAgainMenu(button, models, { assistant, model, provider }, on
     button,
     models.of(assistant).map((choice) => ({
       label: models.nameOf(choice),
-      hint: hintOf(choice, wrote(choice) && "wrote this answer"),
+      hint: hintOf(choice, wrote(choice) && gettext("wrote this answer")),
       run: () => onChosen(choice.id),
     })),
-    { label: "Answer again with", note: "Answer again with", atStart: true },
+    { label: gettext("Answer again with"), note: gettext("Answer again with"), atStart: true },
   );
 }

@@ -1,6 +1,7 @@
 /** Pages one below the other. Only what is near the reader is loaded, so that a book scrolls like a note. */
 
 import { h, icon } from "./dom.js";
+import { gettext } from "./language.js";
 
 const NEAR = "120% 0px";
 const SETTLE = 120; // milliseconds: what is only scrolled past is not asked for
@@ -102,7 +103,7 @@ export class PageList {
       await this.fill(slot.page, slot.body);
     } catch (error) {
       const onclick = () => this.#again(slot);
-      const again = h("button", { type: "button", class: "button small", onclick }, "Try again");
+      const again = h("button", { type: "button", class: "button small", onclick }, gettext("Try again"));
       slot.body.replaceChildren(h("p", { class: "page-problem" }, icon("warn"), error.message, again));
     }
     slot.isLoading = false;

@@ -3,6 +3,7 @@
  * confirmed.
  */
 
+import { gettext } from "./language.js";
 import { Outbox } from "./outbox.js";
 
 export class Sending {
@@ -80,7 +81,7 @@ export class Sending {
   }
 
   #note(id) {
-    if (!this.connected) return "Kept here. It is sent as soon as the server is back.";
-    return id === this.#flying ? "Sending…" : "Kept here. It is sent after the reply before it.";
+    if (!this.connected) return gettext("Kept here. It is sent as soon as the server is back.");
+    return id === this.#flying ? gettext("Sending…") : gettext("Kept here. It is sent after the reply before it.");
   }
 }

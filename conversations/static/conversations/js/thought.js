@@ -1,6 +1,7 @@
 /** What a model shows of its thinking: folded under its reply, and no part of its words. */
 
 import { h } from "./dom.js";
+import { gettext } from "./language.js";
 import { Prose } from "./prose.js";
 
 export class Thought {
@@ -9,7 +10,11 @@ export class Thought {
   #prose = new Prose(this.#body);
 
   constructor() {
-    this.element = h("details", { class: "thought", hidden: true }, h("summary", {}, "Its thinking, in short"));
+    this.element = h(
+      "details",
+      { class: "thought", hidden: true },
+      h("summary", {}, gettext("Its thinking, in short")),
+    );
   }
 
   grow(piece, onShown) {

@@ -38,7 +38,7 @@ export class ThreadMenu {
   /** @param {Thread} thread @param {HTMLElement} button */
   open(thread, button) {
     openMenu(button, [
-      { label: "Rename", run: () => this.#rename(thread) },
+      { label: gettext("Rename"), run: () => this.#rename(thread) },
       thread.pinned
         ? { label: gettext("Unpin"), run: () => this.#change(thread, { pinned: false }, gettext("Unpinned.")) }
         : {
@@ -60,19 +60,19 @@ export class ThreadMenu {
             run: () => this.#change(thread, { archived: true }, gettext("Archived.")),
           },
       {
-        label: "Remember this conversation",
-        hint: "Off: it is given no memories, and leaves none.",
+        label: gettext("Remember this conversation"),
+        hint: gettext("Off: it is given no memories, and leaves none."),
         checked: thread.remembers !== false,
         run: () => this.#remember(thread, thread.remembers === false),
       },
       { label: gettext("Print…"), run: () => location.assign(printPageOf(thread)) },
       {
-        label: "Clear…",
-        hint: "Forgets all its turns, keeps the conversation.",
+        label: gettext("Clear…"),
+        hint: gettext("Forgets all its turns, keeps the conversation."),
         danger: true,
         run: () => this.#clear(thread),
       },
-      { label: "Delete…", danger: true, run: () => this.#delete(thread) },
+      { label: gettext("Delete…"), danger: true, run: () => this.#delete(thread) },
     ]);
   }
 
@@ -81,12 +81,12 @@ export class ThreadMenu {
     const mine = message.role === "user";
     const done = await forget({
       path: `messages/${message.id}/`,
-      title: mine ? "Forget what you said here?" : "Forget this reply?",
-      lead: "Its place in the conversation stays, its words go, and with them what rests on it:",
+      title: mine ? gettext("Forget what you said here?") : gettext("Forget this reply?"),
+      lead: gettext("Its place in the conversation stays, its words go, and with them what rests on it:"),
     });
     if (!done) return;
     this.on.onForgotten(thread, [message.id, ...done.turns.map((turn) => turn.message)], done.artifacts);
-    this.announcer.say("Forgotten.");
+    this.announcer.say(gettext("Forgotten."));
   }
 
   #rename(thread) {
@@ -100,7 +100,7 @@ export class ThreadMenu {
     return this.#change(
       thread,
       { remembers },
-      remembers ? "This conversation is remembered." : "This conversation is not remembered.",
+      remembers ? gettext("This conversation is remembered.") : gettext("This conversation is not remembered."),
     );
   }
 
@@ -133,15 +133,21 @@ export class ThreadMenu {
 
   async #clear(thread) {
     if (!(await clear(thread))) return;
-    this.announcer.say("The conversation is cleared.");
+    this.announcer.say(gettext("The conversation is cleared."));
     this.on.onCleared(thread);
   }
 
   async #delete(thread) {
-    const title = thread.title || "New conversation";
-    const recorded = "with what was recorded about its requests";
-    const text = `“${title}” and all its turns are deleted, ${recorded}. This can't be undone.`;
-    if (!(await confirmed({ title: "Delete this conversation?", text, yes: "Delete conversation" }))) return;
+    const title = thread.title || gettext("New conversation");
+    const text = gettext(
+      "“{title}” and all its turns are deleted, with what was recorded of them. This can't be undone.",
+      { title },
+    );
+    if (!(await confirmed({
+      title: gettext("Delete this conversation?"),
+      text,
+      yes: gettext("Delete conversation"),
+    }))) return;
     try {
       await api.delete(`threads/${thread.id}/`);
     } catch (error) {
@@ -149,7 +155,7 @@ export class ThreadMenu {
       return;
     }
     this.list.remove(thread.id);
-    this.announcer.say(`“${title}” is deleted.`);
+    this.announcer.say(gettext("“{title}” is deleted.", { title }));
     this.on.onDeleted(thread);
   }
 }

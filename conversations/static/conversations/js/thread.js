@@ -3,6 +3,7 @@
  */
 
 import { api, ApiError } from "./api.js";
+import { gettext } from "./language.js";
 import { Sending } from "./sending.js";
 import { ThreadSocket } from "./socket.js";
 
@@ -97,7 +98,7 @@ export class OpenThread {
 
   #again(frame) {
     if (!this.socket.send(frame))
-      this.on.onError("There is no connection to the server yet. Try again as soon as it is back.");
+      this.on.onError(gettext("There is no connection to the server yet. Try again as soon as it is back."));
   }
 
   /** @returns {Promise<boolean>} whether older turns came */
@@ -280,7 +281,7 @@ export class OpenThread {
   #announceThinking(reply, { seconds }) {
     if (seconds < 1 || this.#thinks === reply) return;
     this.#thinks = reply;
-    this.announcer.say("Thinking.");
+    this.announcer.say(gettext("Thinking."));
   }
 
   #saved(reply, { thread, title, message }) {

@@ -7,7 +7,7 @@ import { api } from "./api.js";
 import { openMenu } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Finder } from "./finding.js";
-import { gettext, gettext_noop } from "./language.js";
+import { gettext } from "./language.js";
 import { ALL, ARCHIVED, firstPages, groupsOf, merged, nameOf } from "./thread-groups.js";
 import { ProjectGroups } from "./thread-projects.js";
 import { linkRow, tickRow, titleField } from "./thread-row.js";
@@ -337,7 +337,7 @@ export class ThreadList {
 }
 
 const EMPTY = {
-  all: gettext_noop("Your conversations will be listed here."),
-  archived: gettext_noop("Nothing is archived. The menu of a conversation puts it here."),
-  tag: gettext_noop("No conversation has this tag."),
+  all: gettext("Your conversations will be listed here."),
+  archived: gettext("Nothing is archived. The menu of a conversation puts it here."),
+  tag: gettext("No conversation has this tag."),
 };

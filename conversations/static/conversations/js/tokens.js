@@ -4,6 +4,7 @@
  */
 
 import { byId } from "./dom.js";
+import { gettext } from "./language.js";
 
 /** @type {HTMLInputElement | null} */
 const field = document.querySelector("#token");
@@ -11,10 +12,12 @@ const field = document.querySelector("#token");
 async function copy() {
   try {
     await navigator.clipboard.writeText(field.value);
-    byId("copied").textContent = "Copied.";
+    byId("copied").textContent = gettext("Copied.");
   } catch {
     field.select();
-    byId("copied").textContent = "This browser doesn’t let a page copy here. The token is selected: copy it by hand.";
+    byId("copied").textContent = gettext(
+      "This browser doesn’t let a page copy here. The token is selected: copy it by hand.",
+    );
   }
 }
 

@@ -9,8 +9,9 @@ import { thumbs } from "./feedback.js";
 import { Thought } from "./thought.js";
 import { waysOn } from "./endings.js";
 import { fileCards } from "./file-cards.js";
+import { gettext, ngettext } from "./language.js";
 import { renderWritten } from "./markdown.js";
-import { clock, count, fullTime, noteOf, short, thinkingFor } from "./words.js";
+import { clock, fullTime, noteOf, short, thinkingFor } from "./words.js";
 
 function timeOf(iso) {
   return h("time", { datetime: iso, title: fullTime(iso) }, clock(iso));
@@ -28,14 +29,14 @@ function again(reply, { onRetry, otherModels }) {
     if (otherModels.are()) otherModels.open(button, reply, (model) => onRetry(reply.id, model));
     else onRetry(reply.id);
   };
-  const label = several ? "Answer again with …" : "Answer again";
+  const label = several ? gettext("Answer again with …") : gettext("Answer again");
   const button = iconButton("retry", label, ask, several ? { "aria-haspopup": "menu" } : {});
   button.classList.add("again");
   return button;
 }
 
 function copyButton(text) {
-  return iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, text), {
+  return iconButton("copy", gettext("Copy your message"), (event) => copyFrom(event.currentTarget, text), {
     class: "icon-button copy",
   });
 }
@@ -43,8 +44,8 @@ function copyButton(text) {
 /** What is done too seldom for a button of its own. */
 function more(label, { text, forget }) {
   const items = [
-    { label: "Copy", run: () => copyFrom(button, text) },
-    { label: "Forget this turn…", danger: true, run: forget },
+    { label: gettext("Copy"), run: () => copyFrom(button, text) },
+    { label: gettext("Forget this turn…"), danger: true, run: forget },
   ];
   const button = iconButton("more", label, () => openMenu(button, items), { "aria-haspopup": "menu" });
   return button;
@@ -78,7 +79,7 @@ export class UserTurn {
     this.element = h(
       "article",
       { class: "turn user" },
-      h("h2", { class: "visually-hidden" }, "You"),
+      h("h2", { class: "visually-hidden" }, gettext("You")),
       this.files,
       bubble(text),
       this.actions,
@@ -95,7 +96,7 @@ export class UserTurn {
     this.actions.replaceChildren(
       timeOf(message.created_at),
       ...(message.text ? [copyButton(message.text)] : []),
-      more("More about your message", { text: message.text, forget: () => this.onForget(message) }),
+      more(gettext("More about your message"), { text: message.text, forget: () => this.onForget(message) }),
     );
     if (message.status === "forgotten") this.forgotten();
     this.answered(message.status);
@@ -106,7 +107,7 @@ export class UserTurn {
   answered(status) {
     const refused = status === "refused";
     this.element.classList.toggle("refused", refused);
-    this.say(refused ? "Not answered. Later answers are not given it." : "", { pending: false });
+    this.say(refused ? gettext("Not answered. Later answers are not given it.") : "", { pending: false });
   }
 
   /** Its words are gone. */
@@ -114,7 +115,7 @@ export class UserTurn {
     this.element.classList.add("forgotten");
     this.files?.remove();
     const bubble = /** @type {HTMLElement} */ (this.element.querySelector(".bubble"));
-    bubble.textContent = "Forgotten";
+    bubble.textContent = gettext("Forgotten");
     bubble.hidden = false;
     this.actions.replaceChildren(timeOf(this.message.created_at));
   }
@@ -183,7 +184,7 @@ export class AssistantTurn {
       "p",
       { class: "waiting" },
       h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
-      "Reading the context",
+      gettext("Reading the context"),
     );
     this.element = h(
       "article",
@@ -218,7 +219,7 @@ export class AssistantTurn {
   setRequest(id, facts) {
     this.request = id;
     this.facts = facts ?? this.facts;
-    this.waiting.lastChild.textContent = "Waiting for the model";
+    this.waiting.lastChild.textContent = gettext("Waiting for the model");
   }
 
   /** The model thinks before it goes on. @param {{seconds: number, summary: string}} data */
@@ -282,7 +283,7 @@ export class AssistantTurn {
     this.cards?.remove();
     this.thought.finish([]);
     this.body.hidden = false;
-    this.body.replaceChildren(h("p", { class: "forgotten-words" }, "Forgotten"));
+    this.body.replaceChildren(h("p", { class: "forgotten-words" }, gettext("Forgotten")));
     this.#showActions();
   }
 
@@ -293,7 +294,7 @@ export class AssistantTurn {
       const open = () => this.onFile(id, { name, part: first, reply: this.replyId });
       return h("button", { type: "button", onclick: open }, `${name}: ${words}`);
     });
-    this.given.replaceChildren(icon("file"), "From", ...buttons);
+    this.given.replaceChildren(icon("file"), gettext("From"), ...buttons);
     return this;
   }
 
@@ -309,7 +310,7 @@ export class AssistantTurn {
     const failed =
       ["failed", "interrupted"].some((bad) => bad === status || bad === reply.status) || Boolean(reply.refusal);
     const reassure = failed && !this.#text && !/saved|stays/.test(this.words);
-    const text = h("p", {}, this.words, reassure ? " Your message is saved." : "");
+    const text = h("p", {}, this.words, reassure ? ` ${gettext("Your message is saved.")}` : "");
     this.note.classList.toggle("warning", failed);
     this.note.replaceChildren(...(failed ? [icon("warn")] : []), text, waysOn(reply, this.on));
   }
@@ -327,7 +328,11 @@ export class AssistantTurn {
       ...[
         message && timeOf(message.created_at),
         this.#model(),
-        message?.text && iconButton("copy", "Copy this reply", (event) => copyFrom(event.currentTarget, message.text)),
+        message?.text && iconButton(
+          "copy",
+          gettext("Copy this reply"),
+          (event) => copyFrom(event.currentTarget, message.text),
+        ),
         message?.text && message.status !== "forgotten" && thumbs(message),
         message && this.reply?.fallback_text && h("span", { class: "in-place" }, this.reply.fallback_text),
         message?.status === "complete" && again({ ...this.reply, id: this.replyId }, this.on),
@@ -337,20 +342,29 @@ export class AssistantTurn {
             {
               type: "button",
               class: "book-mark",
-              title: "Open the book: what the model was given",
+              title: gettext("Open the book: what the model was given"),
               onclick: () => this.onBook(request),
             },
             icon("book"),
             given(facts),
-            h("span", { class: "visually-hidden" }, " – open what the model was given for this reply"),
+            h("span", { class: "visually-hidden" }, ` – ${gettext("open what the model was given for this reply")}`),
           ),
-        message?.text && more("More about this reply", { text: message.text, forget: () => this.onForget(message) }),
+        message?.text && more(
+          gettext("More about this reply"),
+          { text: message.text, forget: () => this.onForget(message) },
+        ),
       ].filter(Boolean),
     );
   }
 }
 
 function given(facts) {
-  if (!facts) return "Book";
-  return `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens`;
+  if (!facts) return gettext("Book");
+  return gettext(
+    "{turns} · {tokens} tokens",
+    {
+      turns: ngettext("{count} earlier turn", "{count} earlier turns", facts.message_history_count),
+      tokens: short(facts.total_tokens),
+    },
+  );
 }

@@ -1,8 +1,9 @@
 /** Sends files and tells how it goes. `fetch` can't tell how much of a body was sent, so this is the older way. */
 
 import { ApiError, csrfToken } from "./api.js";
+import { gettext } from "./language.js";
 
-const CUT = { code: "cut", message: "The connection was lost before the end." };
+const CUT = { code: "cut", message: gettext("The connection was lost before the end.") };
 
 /**
  * A file for a message.
@@ -21,7 +22,7 @@ export function uploadFile(file, name, onUploaded) {
       else reject(failureOf(request));
     };
     request.onerror = () => reject(new ApiError(0, CUT));
-    request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: "Cancelled." }));
+    request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: gettext("Cancelled.") }));
   });
   const form = new FormData();
   form.append("file", file, name);
@@ -57,7 +58,8 @@ export function upload(file, { ids, onUploaded, onWaiting, onProgress }) {
       reject(failureOf(request)); // does nothing where the last line has said how it ended
     };
     request.onerror = () => reject(new ApiError(0, CUT));
-    request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: "Cancelled. Nothing was imported." }));
+    request.onabort = () =>
+      reject(new ApiError(0, { code: "cancelled", message: gettext("Cancelled. Nothing was imported.") }));
   });
   open(request, `import/?progress=true&ids=${ids}`);
   request.setRequestHeader("Content-Type", "application/octet-stream");

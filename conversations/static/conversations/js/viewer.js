@@ -6,10 +6,11 @@ import { h, icon, iconButton } from "./dom.js";
 import { allParts, drawnPage, pagesOf, proseOf } from "./file-pages.js";
 import { allOf, kindOf, readingOf, sizeOf } from "./file-words.js";
 import { markOf } from "./given.js";
+import { gettext, ngettext } from "./language.js";
 import { PageList } from "./page-list.js";
 import { pictureOf } from "./thumbnails.js";
 import { unreadFold } from "./unread.js";
-import { clock, count, number } from "./words.js";
+import { clock, number } from "./words.js";
 import { ZoomedPicture } from "./zoom.js";
 
 const ZOOMS = [1, 1.5, 2, 3];
@@ -44,7 +45,7 @@ export class Viewer {
    * @param {{name?: string, part?: number | null, reply?: string | null}} [options] `part` to begin at, and the `reply`
    *   whose parts are marked
    */
-  open(id, { name = this.files.get(id)?.name ?? "File", part = null, reply = null } = {}) {
+  open(id, { name = this.files.get(id)?.name ?? gettext("File"), part = null, reply = null } = {}) {
     if (this.#shown?.id === id && this.panel.guest === this.#shown) {
       this.#shown.go({ part, reply });
       return;
@@ -66,7 +67,7 @@ export class Viewer {
       if (info.status === "reading") this.#awaitReading(shown);
     } catch (error) {
       if (this.panel.guest !== shown) return;
-      const words = error.status === 404 ? "This file is deleted." : error.message;
+      const words = error.status === 404 ? gettext("This file is deleted.") : error.message;
       shown.fail(words, error.status === 404 ? null : () => this.#load(shown));
     }
   }
@@ -95,11 +96,11 @@ class Shown {
   constructor(id, name, { part, reply }, announcer) {
     this.id = id;
     this.title = name;
-    this.sub = "Opening …";
+    this.sub = gettext("Opening …");
     this.part = part;
     this.reply = reply;
     this.announcer = announcer;
-    this.content = h("div", { class: "viewer" }, h("p", { class: "quiet panel-waiting" }, "Opening …"));
+    this.content = h("div", { class: "viewer" }, h("p", { class: "quiet panel-waiting" }, gettext("Opening …")));
     this.bar = h("div", { class: "viewer-bar" });
     this.given = h("div", { class: "viewer-given", hidden: true });
     this.tools = [this.bar, this.given];
@@ -157,14 +158,14 @@ class Shown {
         class: "icon-button",
         href: `/api/v1/files/${this.id}/content/`,
         download: "",
-        "aria-label": "Download the file",
-        title: "Download",
+        "aria-label": gettext("Download the file"),
+        title: gettext("Download"),
       },
       icon("download"),
     );
     if (info.status === "failed" || !this.#pages.length) {
       this.bar.replaceChildren(download);
-      this.fail(info.error?.message ?? "Nothing of it is read yet.", null);
+      this.fail(info.error?.message ?? gettext("Nothing of it is read yet."), null);
       this.content.append(...[unreadFold(info)].filter(Boolean));
       return;
     }
@@ -183,7 +184,7 @@ class Shown {
         { class: "turn-note warning" },
         icon("warn"),
         h("p", {}, words),
-        again && h("button", { type: "button", class: "button", onclick: again }, "Try again"),
+        again && h("button", { type: "button", class: "button", onclick: again }, gettext("Try again")),
       ),
     );
   }
@@ -192,13 +193,17 @@ class Shown {
     const picture = new ZoomedPicture(pictureOf(this.id), this.info.name, (scale) => {
       fit.textContent = `${number(Math.round(scale * 100))} %`;
     });
-    const fit = h("button", { type: "button", class: "viewer-fit", title: "Fit", onclick: () => this.#fit() }, "100 %");
-    fit.setAttribute("aria-description", "Shows the whole picture");
+    const fit = h(
+      "button",
+      { type: "button", class: "viewer-fit", title: gettext("Fit"), onclick: () => this.#fit() },
+      "100 %",
+    );
+    fit.setAttribute("aria-description", gettext("Shows the whole picture"));
     this.#picture = picture;
     this.bar.replaceChildren(
-      iconButton("minus", "Zoom out", () => this.#zoomOut()),
+      iconButton("minus", gettext("Zoom out"), () => this.#zoomOut()),
       fit,
-      iconButton("plus", "Zoom in", () => this.#zoomIn()),
+      iconButton("plus", gettext("Zoom in"), () => this.#zoomIn()),
       h("span", { class: "viewer-gap" }),
       download,
     );
@@ -226,14 +231,18 @@ class Shown {
       onchange: () => this.#jump(),
       onfocus: () => this.number.select(),
     });
-    const name = isDrawn || kind === "slides" ? nounOf(kind) : "Part";
-    this.before = iconButton("before", `${name} before`, () => this.#turn(-1));
-    this.next = iconButton("next", `Next ${name.toLowerCase()}`, () => this.#turn(1));
+    const name = isDrawn || kind === "slides" ? nounOf(kind) : gettext("Part");
+    this.before = iconButton("before", gettext("Before: {name}", { name }), () => this.#turn(-1));
+    this.next = iconButton(
+      "next",
+      gettext("Next: {name}", { name }),
+      () => this.#turn(1),
+    );
     this.bar.replaceChildren(
       this.before,
       h("label", { class: "visually-hidden", for: "viewer-page" }, name),
       this.number,
-      h("span", { class: "viewer-of" }, `of ${number(list.length)}`),
+      h("span", { class: "viewer-of" }, gettext("of {count}", { count: list.length })),
       this.next,
       h("span", { class: "viewer-gap" }),
       ...(list.length > 1 ? [contents.button] : []),
@@ -246,7 +255,7 @@ class Shown {
   }
 
   #drawnButtons() {
-    const text = iconButton("text", "Text of the pages", () => {
+    const text = iconButton("text", gettext("Text of the pages"), () => {
       const shown = this.content.classList.toggle("with-text");
       text.setAttribute("aria-pressed", String(shown));
       this.#list.resized();
@@ -254,8 +263,8 @@ class Shown {
     });
     text.setAttribute("aria-pressed", "false");
     return [
-      iconButton("minus", "Zoom out", () => this.#zoomOut(), { class: "icon-button viewer-zoom" }),
-      iconButton("plus", "Zoom in", () => this.#zoomIn(), { class: "icon-button viewer-zoom" }),
+      iconButton("minus", gettext("Zoom out"), () => this.#zoomOut(), { class: "icon-button viewer-zoom" }),
+      iconButton("plus", gettext("Zoom in"), () => this.#zoomIn(), { class: "icon-button viewer-zoom" }),
       text,
     ];
   }
@@ -293,13 +302,15 @@ class Shown {
     if (index < 0 || index >= length) return;
     const within = document.activeElement?.closest(".page");
     this.#list.go(index, { focus: Boolean(within) });
-    if (!within) this.announcer.say(`${this.#pages[index].label} of ${length}`);
+    if (!within) this.announcer.say(gettext("{label} of {count}", { label: this.#pages[index].label, count: length }));
   }
 
   #jump() {
     const wanted = Number(this.number.value);
     if (Number.isInteger(wanted) && wanted >= 1 && wanted <= this.#list.length) this.#list.go(wanted - 1);
-    else this.announcer.say(`There is no page ${this.number.value}. There are ${this.#list.length}.`);
+    else this.announcer.say(
+      gettext("There is no page {page}. There are {count}.", { page: this.number.value, count: this.#list.length }),
+    );
     this.number.value = String(this.#list.current + 1);
   }
 
@@ -354,7 +365,11 @@ class Shown {
     const marks = this.#pages.map(({ parts }) => markOf(parts, this.#replies, reply));
     this.#list?.showMarks((page) => marks[this.#pages.indexOf(/** @type {Page} */ (page))]);
     const options = this.#replies.map((each) =>
-      h("option", { value: each.reply }, `${clock(each.created_at)} · ${each.question || "a message of files alone"}`),
+      h(
+        "option",
+        { value: each.reply },
+        `${clock(each.created_at)} · ${each.question || gettext("a message of files alone")}`,
+      ),
     );
     const select = h(
       "select",
@@ -365,7 +380,7 @@ class Shown {
     const focused = document.activeElement?.id === "viewer-reply";
     this.given.hidden = false;
     this.given.replaceChildren(
-      h("label", { for: "viewer-reply" }, "Given for reply to"),
+      h("label", { for: "viewer-reply" }, gettext("Given for reply to")),
       select,
       h("span", { class: "viewer-sum" }, sumOf(marks, this.info ?? {})),
     );
@@ -382,14 +397,19 @@ function noticesOf(info) {
 /** @param {import("./given.js").Mark[]} marks @param {Row} info */
 function sumOf(marks, info) {
   const { kind } = info;
-  if (kind === "image") return marks[0]?.words.replace("Given for this reply", "Given") ?? "";
+  if (kind === "image") return marks[0]?.words ?? "";
   const given = marks.filter(({ state }) => state === "given" || state === "partly").length;
-  const noun = kind === "pdf" || kind === "slides" ? nounOf(kind).toLowerCase() : "part";
-  return given === marks.length ? allOf(info) : `${number(given)} of ${count(marks.length, noun)}`;
+  return given === marks.length ? allOf(info) : (GIVEN_OF[kind] ?? partsGiven)(given, marks.length);
 }
 
+const GIVEN_OF = {
+  pdf: (given, of) => ngettext("{given} of {count} page", "{given} of {count} pages", of, { given }),
+  slides: (given, of) => ngettext("{given} of {count} slide", "{given} of {count} slides", of, { given }),
+};
+const partsGiven = (given, of) => ngettext("{given} of {count} part", "{given} of {count} parts", of, { given });
+
 function nounOf(kind) {
-  return kind === "slides" ? "Slide" : "Page";
+  return kind === "slides" ? gettext("Slide") : gettext("Page");
 }
 
 function subOf(info) {

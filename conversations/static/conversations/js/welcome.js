@@ -1,6 +1,7 @@
 /** The empty state: what to try first, and who shall answer. */
 
 import { h } from "./dom.js";
+import { gettext } from "./language.js";
 
 /** @typedef {{text: string, hint: string, assistant?: string}} Example */
 
@@ -34,15 +35,15 @@ export class Welcome {
 
   show() {
     this.element.replaceChildren(
-      h("h2", {}, "What is on your mind?"),
+      h("h2", {}, gettext("What is on your mind?")),
       h(
         "p",
         { class: "lead" },
-        "Every reply is written from a context you can open and read. Look for the book mark below it.",
+        gettext("Every reply is written from a context you can open and read. Look for the book mark below it."),
       ),
       ...(this.assistants.length > 1 ? [this.#chooser()] : []),
       this.note, // below, so that it moves nothing that is being pressed
-      h("h3", { class: "visually-hidden" }, "Examples"),
+      h("h3", { class: "visually-hidden" }, gettext("Examples")),
       this.examples,
     );
     this.#showAssistant();
@@ -100,7 +101,7 @@ export class Welcome {
     return h(
       "fieldset",
       { class: "assistants", onchange: () => this.#showAssistant() },
-      h("legend", {}, "Who answers"),
+      h("legend", {}, gettext("Who answers")),
       ...this.assistants.map(option),
     );
   }

@@ -1,6 +1,7 @@
 /** A picture that can be looked at closely: by buttons, keys, wheel, pinch and drag. */
 
 import { h } from "./dom.js";
+import { gettext } from "./language.js";
 
 const STEP = 1.5;
 const MOST = 8;
@@ -23,7 +24,7 @@ export class ZoomedPicture {
         class: "zoomed",
         tabindex: 0,
         role: "group",
-        "aria-label": "Picture. Plus and minus zoom, 0 fits, arrows move.",
+        "aria-label": gettext("Picture. Plus and minus zoom, 0 fits, arrows move."),
       },
       this.picture,
     );

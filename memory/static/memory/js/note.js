@@ -2,6 +2,7 @@
 
 import { api } from "../../conversations/js/api.js";
 import { byId, h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { originOf } from "./words.js";
 
 /** @returns {HTMLLIElement} the note as the server renders it */
@@ -21,11 +22,11 @@ export function noteOf(memory, day) {
             h(
               "span",
               { class: "note-mark" },
-              h("a", { href: `/threads/${thread.slice("thread:".length)}/` }, "only in one conversation"),
+              h("a", { href: `/threads/${thread.slice("thread:".length)}/` }, gettext("only in one conversation")),
             ),
           ]
         : []),
-      ...(until ? [h("span", { class: "note-mark" }, `until ${day(until)}`)] : []),
+      ...(until ? [h("span", { class: "note-mark" }, gettext("until {until}", { until: day(until) }))] : []),
     );
   write(element, content);
   return element;
@@ -40,10 +41,10 @@ export function edit(element, { onSaved }) {
   if (element.querySelector("form")) return;
   const before = textOf(element);
   const shown = [...element.children];
-  const field = h("textarea", { rows: 2, maxlength: 10_000, dir: "auto", "aria-label": "What is remembered" });
+  const field = h("textarea", { rows: 2, maxlength: 10_000, dir: "auto", "aria-label": gettext("What is remembered") });
   const error = h("p", { class: "field-error", role: "alert", hidden: true });
-  const save = h("button", { type: "submit", class: "button primary" }, "Save");
-  const cancel = h("button", { type: "button", class: "button", onclick: () => leave() }, "Cancel");
+  const save = h("button", { type: "submit", class: "button primary" }, gettext("Save"));
+  const cancel = h("button", { type: "button", class: "button", onclick: () => leave() }, gettext("Cancel"));
   const form = h("form", { class: "note-edit" }, field, error, h("div", { class: "note-edit-actions" }, save, cancel));
   const leave = () => {
     form.remove();
@@ -84,8 +85,8 @@ function write(element, content) {
   element.querySelector(".note-text").textContent = content;
   const short = content.length > 80 ? `${content.slice(0, 79)}…` : content;
   for (const [act, word] of [
-    ["edit", "Edit"],
-    ["forget", "Forget"],
+    ["edit", gettext("Edit")],
+    ["forget", gettext("Forget")],
   ]) {
     element.querySelector(`[data-act=${act}]`).setAttribute("aria-label", `${word}: ${short}`);
   }

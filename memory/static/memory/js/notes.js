@@ -3,7 +3,7 @@
 import { api } from "../../conversations/js/api.js";
 import { byId } from "../../conversations/js/dom.js";
 import { forget } from "../../conversations/js/forgetting.js";
-import { count } from "../../conversations/js/words.js";
+import { gettext, ngettext } from "../../conversations/js/language.js";
 import { edit, noteOf, textOf } from "./note.js";
 
 const PAGE = 50;
@@ -53,12 +53,7 @@ export class Notes {
     this.#next = page.next;
     this.list.replaceChildren(...page.results.map((memory) => noteOf(memory, this.day)));
     this.#counted();
-    const many = `${page.results.length}${page.next ? " or more" : ""}`;
-    this.say(
-      words
-        ? `${many} ${page.results.length === 1 && !page.next ? "note holds" : "notes hold"} these words.`
-        : "All notes are listed.",
-    );
+    this.say(this.#found(words, page));
   }
 
   /** The notes that the address names, in view and marked; those that are not listed yet are brought in. */
@@ -90,7 +85,7 @@ export class Notes {
     this.list.append(...added);
     this.more.hidden = !page.next;
     added[0]?.focus();
-    this.say(`${count(added.length, "more note")}.`);
+    this.say(ngettext("{count} more note.", "{count} more notes.", added.length));
   }
 
   async #add(event) {
@@ -109,7 +104,7 @@ export class Notes {
       if (!byMemory(memory.id)) this.list.prepend(noteOf(memory, this.day));
       fail("add-error", null);
       this.#counted();
-      this.say("Noted.");
+      this.say(gettext("Noted."));
     } catch (failure) {
       fail("add-error", failure);
     }
@@ -120,23 +115,23 @@ export class Notes {
   #act(button) {
     const element = button?.closest("[data-memory]");
     if (!element) return;
-    if (button.dataset.act === "edit") edit(element, { onSaved: () => this.say("Changed.") });
+    if (button.dataset.act === "edit") edit(element, { onSaved: () => this.say(gettext("Changed.")) });
     else this.#forget(element);
   }
 
   async #forget(element) {
     const done = await forget({
       path: `memories/${element.dataset.memory}/`,
-      title: "Forget this note?",
+      title: gettext("Forget this note?"),
       quote: textOf(element),
-      lead: "The note goes, and with it whatever else tells of it:",
+      lead: gettext("The note goes, and with it whatever else tells of it:"),
     });
     if (!done) return element.querySelector("[data-act=forget]").focus();
     const neighbour = element.nextElementSibling ?? element.previousElementSibling;
     for (const id of done.memories) byMemory(id)?.remove();
     element.remove();
     this.#counted();
-    this.say("Forgotten.");
+    this.say(gettext("Forgotten."));
     return (neighbour?.isConnected ? neighbour : byId("new-note")).focus();
   }
 
@@ -144,15 +139,21 @@ export class Notes {
     const done = await forget({
       path: "memories/",
       body: { all: true },
-      title: "Forget everything?",
-      lead:
-        "All notes, open topics and summaries go, and the turns that the notes came from. " +
-        "The rest of your conversations stays.",
-      typed: "forget everything",
+      title: gettext("Forget everything?"),
+      lead: gettext(
+        "All notes, open topics and summaries go, and the turns that the notes came from. The rest stays.",
+      ),
+      typed: gettext("forget everything"),
     });
     if (done)
       location.assign(location.pathname); // topics and days go too
     else byId("forget-all").focus();
+  }
+
+  #found(words, { results, next }) {
+    if (!words) return gettext("All notes are listed.");
+    if (next) return gettext("{count} or more notes hold these words.", { count: results.length });
+    return ngettext("{count} note holds these words.", "{count} notes hold these words.", results.length);
   }
 
   #counted() {

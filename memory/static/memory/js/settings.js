@@ -2,6 +2,7 @@
 
 import { api } from "../../conversations/js/api.js";
 import { byId, h } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { fail } from "./notes.js";
 
 /** @param {(words: string) => void} say */
@@ -12,7 +13,7 @@ export function wireSwitch(say) {
       const { remembers } = await api.patch("preferences/", { remembers: input.checked });
       byId("off-note").hidden = remembers;
       fail("remembers-error", null);
-      say(remembers ? "Memory is on." : "Memory is off.");
+      say(remembers ? gettext("Memory is on.") : gettext("Memory is off."));
     } catch (failure) {
       input.checked = !input.checked;
       fail("remembers-error", failure);

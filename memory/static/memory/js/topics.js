@@ -2,6 +2,7 @@
 
 import { api } from "../../conversations/js/api.js";
 import { byId } from "../../conversations/js/dom.js";
+import { gettext } from "../../conversations/js/language.js";
 import { fail } from "./notes.js";
 
 /** @param {(words: string) => void} say */
@@ -16,7 +17,7 @@ export function wireTopics(say) {
       await api.patch(`topics/${element.dataset.topic}/`, { resolved });
       fail("topic-error", null);
       show(element, button, resolved);
-      say(resolved ? "Resolved. It is no longer brought up." : "Open again.");
+      say(resolved ? gettext("Resolved. It is no longer brought up.") : gettext("Open again."));
     } catch (failure) {
       fail("topic-error", failure);
     }
@@ -28,7 +29,7 @@ export function wireTopics(say) {
 function show(element, button, resolved) {
   const open = element.closest("#topic-list") !== null;
   element.classList.toggle("resolved", resolved);
-  const word = resolved ? (open ? "Undo" : "Open again") : "Resolved";
+  const word = resolved ? (open ? gettext("Undo") : gettext("Open again")) : gettext("Resolved");
   button.textContent = word;
   button.setAttribute("aria-label", `${word}: ${element.querySelector(".topic-title").textContent}`);
 }

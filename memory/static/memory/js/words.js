@@ -1,8 +1,10 @@
 /** Where a note came from, in the words that the server uses for those it rendered itself. */
 
+import { dateFormat, gettext } from "../../conversations/js/language.js";
+
 /** @param {string} zone @returns {(iso: string) => string} the day of a time, with its year unless that is this one */
 export function dayIn(zone, now = new Date()) {
-  const parts = (date, options) => new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...options }).format(date);
+  const parts = (date, options) => dateFormat({ timeZone: zone, ...options }, "en-GB").format(date);
   const year = { year: "numeric" };
   return (iso) => {
     const date = new Date(iso);
@@ -13,9 +15,13 @@ export function dayIn(zone, now = new Date()) {
 
 /** @param {{origin: string, source: Row | null, created_at: string}} memory @param {(iso: string) => string} day */
 export function originOf({ origin, source, created_at: at }, day) {
-  if (source)
-    return `${origin === "conversation" ? "You said so" : "From a conversation"} on ${day(source.created_at)}`;
-  if (origin === "hand") return `You wrote it down on ${day(at)}`;
-  if (origin === "conversation") return `From a conversation of ${day(at)} that is gone`;
-  return `A program added it on ${day(at)}`;
+  if (source) {
+    const on = { day: day(source.created_at) };
+    return origin === "conversation"
+      ? gettext("You said so on {day}", on)
+      : gettext("From a conversation on {day}", on);
+  }
+  if (origin === "hand") return gettext("You wrote it down on {day}", { day: day(at) });
+  if (origin === "conversation") return gettext("From a conversation of {day} that is gone", { day: day(at) });
+  return gettext("A program added it on {day}", { day: day(at) });
 }
