@@ -36,6 +36,7 @@ from conversations.runtime import clock, db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
+from tests import migrated as migrated_database
 from tests.bytes_server import bytes_server
 from tests.chat_server import ChatServer, chat_server
 from tests.commands import Commands, commands
@@ -45,7 +46,7 @@ from tests.emptying import empty, keep_shipped
 from tests.local_model import local_model, local_model_folder
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
-from tests.services import administration
+from tests.services import administration, url_of
 
 __all__ = ["bytes_server", "chat_server", "local_model", "local_model_folder", "model_server"]
 
@@ -145,7 +146,7 @@ def django_db_setup(
 
 
 @pytest.fixture(scope="session")
-def migrated(django_db_blocker: DjangoDbBlocker) -> str:
+def migrated(django_db_blocker: DjangoDbBlocker, pytestconfig: pytest.Config) -> str:
     """Name of a database as `migrate` leaves it, to make others from. The first process of a run to want it makes it."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
     made = "SELECT 1 FROM pg_database WHERE datname = %s AND shobj_description(oid, 'pg_database') = %s"
@@ -154,12 +155,17 @@ def migrated(django_db_blocker: DjangoDbBlocker) -> str:
         if not admin.execute(made, [TEMPLATE, run]).fetchone():
             admin.execute(f'DROP DATABASE IF EXISTS "{TEMPLATE}"')
             admin.execute(f'CREATE DATABASE "{TEMPLATE}"')
+            kept = pytestconfig.cache.mkdir("migrated")
             with django_db_blocker.unblock():
-                work_in(TEMPLATE)
-                call_command("migrate", interactive=False, verbosity=0)
-                work_in(NOWHERE)
+                migrated_database.fill(url_of(TEMPLATE), kept, migrate)
             admin.execute(sql.SQL("COMMENT ON DATABASE {} IS {}").format(sql.Identifier(TEMPLATE), run))
     return TEMPLATE
+
+
+def migrate() -> None:
+    work_in(TEMPLATE)
+    call_command("migrate", interactive=False, verbosity=0)
+    work_in(NOWHERE)
 
 
 def work_in(name: str) -> None:

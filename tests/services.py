@@ -58,8 +58,12 @@ def fresh_database(template: str = "template1") -> Iterator[str]:
     name = f"openbook_{uuid.uuid4().hex}"
     with administration() as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        yield urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
+        yield url_of(name)
         until(lambda: _is_dropped(connection, name))
+
+
+def url_of(name: str) -> str:
+    return urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
 
 
 def _is_dropped(connection: psycopg.Connection, name: str) -> bool:
