@@ -219,7 +219,7 @@ class ReplyInProgress(Conflict):
 
 class CannotRetry(Conflict):
     code = "cannot_retry"
-    message = "Only the reply to the newest message can be retried."
+    message = "The message that this reply answered is there no more, so it can't be answered again. Send it anew."
 
 
 class CannotContinue(Conflict):

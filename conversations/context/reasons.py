@@ -10,6 +10,7 @@ class Reason(models.TextChoices):
     OVER_BUDGET = "over_budget", "Older than what the token budget holds"
     TURN_LIMIT = "turn_limit", "Older than the largest number of turns"
     SUPERSEDED = "superseded", "Replaced by a later attempt"
+    OTHER_BRANCH = "other_branch", "On another branch than the one that is answered"
     FULFILLED_ARTIFACT = "fulfilled_artifact", "Its artifact was made"
     ORPHAN_TOOL = "orphan_tool", "Nothing to send: half of a tool call, or of a kind that models don't take"
     REFUSED = "refused", "A model declined to answer it"
@@ -42,6 +43,9 @@ class Reason(models.TextChoices):
         return RULES[self]
 
 
+OFF_PATH = frozenset({Reason.SUPERSEDED, Reason.OTHER_BRANCH})
+"""Of turns that don't stand on the path that is answered."""
+
 ITEM_LABELS: dict[Reason, str] = {
     Reason.REMEMBERED: "Known as the session began",
     Reason.OVER_BUDGET: "No room for it",
@@ -61,6 +65,9 @@ RULES: dict[Reason, str] = {
         "oldest turns first."
     ),
     Reason.SUPERSEDED: "Only the path that the chat shows is sent; what a retry replaced stays stored.",  # T3
+    Reason.OTHER_BRANCH: (  # T3
+        "Only the path that leads to the message is sent; what was said on a branch that was left stays stored."
+    ),
     Reason.FULFILLED_ARTIFACT: (  # F2–F5
         "A request whose artifact was made is left out with its answer, so that it is not made again; they "
         "come back when the artifact is deleted."
@@ -109,6 +116,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.OVER_BUDGET: "older than what the budget holds",
     Reason.TURN_LIMIT: "older than the largest number of turns",
     Reason.SUPERSEDED: "replaced by a later attempt",
+    Reason.OTHER_BRANCH: "on another branch of this conversation",
     Reason.FULFILLED_ARTIFACT: "already done: its artifact exists",
     Reason.ORPHAN_TOOL: "nothing in it that a model can read",
     Reason.REFUSED: "the model declined to answer it",

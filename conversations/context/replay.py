@@ -60,7 +60,8 @@ def _request(record: Record, assistant: Assistant, settings: Settings) -> BuildR
     scope = ThreadScope(
         user_id=thread.user_id,
         thread_id=thread.id,
-        session=_session_then(record) if is_now else Session(started_at=record.as_of.at),
+        end=record.end,
+        session=_session_then(record) if is_now else Session(started_at=record.at),
         remembers=settings.memory is not MemoryChoice.OFF and (thread.remembers or not is_now),
         cleared_through=thread.cleared_through,
     )
@@ -69,7 +70,7 @@ def _request(record: Record, assistant: Assistant, settings: Settings) -> BuildR
         assistant=assistant,
         provider=get_provider(assistant.provider),
         newest=record.newest,
-        at=record.as_of.at,
+        at=record.at,
         tools=settings.tools,
         options=record.settings.options,
         query=_query(record, settings),
@@ -84,7 +85,7 @@ def _inputs(
     is_now, is_same_model = settings.memory is MemoryChoice.NOW, _is_same_model(record, assistant)
     remembered = {source.name for source in sources_at(Place.BESIDE) if source.is_memory}
     return RecordedInputs(
-        as_of=record.as_of,
+        at=record.at,
         known=None if is_now else record.known,
         beside=RecordedBeside(
             fitted={name: each for name, each in record.beside.items() if not (is_now and name in remembered)},
@@ -129,7 +130,7 @@ def _session_then(record: Record) -> Session:
     times = sorted(earlier.order_by("-position").values_list("created_at", flat=True)[:LOOKED_BACK])
     session: Session | None = None
     last = None
-    for at in (*times, record.as_of.at):
+    for at in (*times, record.at):
         session, last = session_at(at, last_active=last, last_session=session), at
     assert session
     return session

@@ -15,11 +15,12 @@ from conversations.models.indexes import (
 )
 from conversations.runtime.ids import uuid7
 
-FATES = (
+INDEXED_FATES = (
     *("over_budget", "turn_limit", "superseded", "fulfilled_artifact", "orphan_tool", "recalled", "outside_part"),
     *("refused", "failed", "offline"),
     "shortened",
 )
+FATES = (*INDEXED_FATES, "other_branch")
 """Reasons why a turn is not, or not as it was, in its place in a request, as ``runs`` names them."""
 
 
@@ -187,7 +188,7 @@ class ContextSnapshot(models.Model):
                 OpClass("model", name=BLOOM),
                 OpClass("purpose", name=BLOOM),
                 OpClass(Exceeds("total_tokens", "budget"), name="int4_minmax_ops"),
-                *(OpClass(Tells("runs", reason=reason), name="int4_minmax_ops") for reason in FATES),
+                *(OpClass(Tells("runs", reason=reason), name="int4_minmax_ops") for reason in INDEXED_FATES),
                 name="snapshot_made",
             ),
             ChangingSummaryIndex(

@@ -71,6 +71,12 @@ class Thread(models.Model):
         blank=True,
         help_text="The person's own words for it.",
     )
+    path_version = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How often another path became the active one."
+    )
+    # Neither holds on to what it names: a thread outlives the one that it was forked from.
+    forked_from = models.ForeignKey("self", null=True, related_name="forks", **UNCHECKED)
+    forked_at = models.UUIDField(null=True, help_text="The turn up to which it was copied from there.")
     # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
 
@@ -82,6 +88,7 @@ class Thread(models.Model):
             models.Index(
                 fields=["project", "updated_at"], condition=Q(project__isnull=False), name="thread_of_project"
             ),
+            models.Index(fields=["forked_from"], condition=Q(forked_from__isnull=False), name="thread_forks"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -156,22 +163,25 @@ class Message(models.Model):
 
     class Meta:
         # Empty, but for the threads in which a model declined to answer.
-        indexes = [models.Index(fields=["thread"], condition=Q(status="refused"), name="message_refused")]
+        indexes = [
+            models.Index(fields=["thread"], condition=Q(status="refused"), name="message_refused"),
+            # Versions that were left, beside those on the path. Empty where nothing was edited or answered again.
+            models.Index(fields=["thread", "depth"], condition=Q(is_active=False), name="message_left"),
+        ]
         constraints = [
-            # Also the index that a window is cut with, before any text is read.
-            models.UniqueConstraint(
-                fields=["thread", "position"],
-                include=["token_total", "token_count", "is_active", "user"],
-                name="message_position_once",
-            ),
+            models.UniqueConstraint(fields=["thread", "position"], name="message_position_once"),
             models.UniqueConstraint(
                 fields=["thread", "client_message_id"],
                 condition=Q(client_message_id__isnull=False),
                 name="message_sent_once",
             ),
             models.UniqueConstraint(fields=["reply"], condition=Q(reply__isnull=False), name="message_of_reply_once"),
+            # Also the index that a window is cut with, before any text is read, however much was left beside the path.
             models.UniqueConstraint(
-                fields=["thread", "depth"], condition=Q(is_active=True), name="message_one_active_path"
+                fields=["thread", "depth"],
+                include=["position", "token_total", "token_count", "user"],
+                condition=Q(is_active=True),
+                name="message_one_active_path",
             ),
             models.CheckConstraint(condition=Q(role__in=["user", "assistant"]), name="message_role_known"),
             models.CheckConstraint(

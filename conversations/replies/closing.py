@@ -103,7 +103,8 @@ def close(
         return []
     reply.thread_id, reply.user_message_id = row["thread_id"], row["user_message_id"]
     if answer and row["position"]:
-        answer.position = row["position"]
+        answer.thread_id, answer.user_id, answer.parent_id = reply.thread_id, user_id, reply.user_message_id
+        answer.position, answer.depth = row["position"], row["depth"] + 1
     question = outcome.question_status or row["question_status"]
     if reply.user_message_id and (question != row["question_status"] or (answer and _has_called(answer))):
         _amend(reply.user_id, reply.thread_id, reply.user_message_id)

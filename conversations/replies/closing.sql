@@ -104,7 +104,7 @@ WITH running AS (
     FROM ended, counted
     WHERE allowance.user_id = %(user)s AND allowance.id = counted.id
 )
-SELECT running.thread_id, running.user_message_id, running.question_status, running.fallback_model,
+SELECT running.thread_id, running.user_message_id, running.depth, running.question_status, running.fallback_model,
        ended.id IS NOT NULL AS has_ended, moved.last_position AS position, last.seq,
        newest.id, newest.message_history_count, newest.total_tokens, newest.provider, newest.model, newest.fallback_for,
        newest.fallback_cause

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,9 +11,10 @@ from django.db import connection
 
 from conversations import threads
 from conversations.accounts.allowances import forgettings_of
+from conversations.context.gather.history import PathEnd
 from conversations.context.sessions import Session, session_at
 from conversations.context.tokens.estimate import text_of, turn_tokens
-from conversations.errors import ThreadNotFound
+from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of
@@ -30,7 +31,8 @@ class ThreadCursor:
 
     ``last_reply`` made that turn. ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this
     ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are
-    the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own.
+    the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own. ``end`` is
+    where the path is to end first, where that is not where it ends now; ``history`` ends what is told before the turn then.
     """
 
     thread: Thread
@@ -45,6 +47,8 @@ class ThreadCursor:
     last_session: Session | None = None
     forgettings: int = 0
     offered: Sequence[str] = ()
+    end: PathEnd | None = None
+    history: PathEnd | None = None
 
 
 def place_of(
@@ -107,6 +111,35 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
         last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,
         forgettings=forgettings or 0,
         offered=offered or (),
+    )
+
+
+def to_edit(cursor: ThreadCursor, message_id: Any) -> ThreadCursor:
+    """Where another version of a message goes: after the turn that the message follows. Raises ``InvalidMessage``,
+    ``MessageNotFound``."""
+    if cursor.is_new or not isinstance(message_id, str | uuid.UUID):
+        raise InvalidMessage("`edits` must be the id of a message of this thread.", field="edits")
+    edited = threads.message_in(cursor.thread, message_id)
+    if edited.role != Message.Role.USER:
+        raise InvalidMessage("Only a message of yours can be edited. An answer can be asked for again.", field="edits")
+    parent = threads.turn_before(edited)
+    return _ending_with(cursor, parent, history=parent)
+
+
+def to_answer_again(cursor: ThreadCursor, question: Message) -> ThreadCursor:
+    """Where another answer goes, to a message that is not the newest of the path."""
+    return _ending_with(cursor, question, history=threads.turn_before(question))
+
+
+def _ending_with(cursor: ThreadCursor, end: Message | None, *, history: Message | None) -> ThreadCursor:
+    cursor.thread.message_count = end.depth if end else 0
+    return replace(
+        cursor,
+        before=end.id if end else None,
+        token_total=end.token_total if end else 0,
+        last_reply=history.reply_id if history else None,
+        end=PathEnd(turn=end.id if end else None),
+        history=PathEnd(turn=history.id if history else None),
     )
 
 

@@ -21,7 +21,7 @@ LEFT JOIN conversations_message AS known
        ON known.user_id = %(user)s AND known.thread_id = thread.id AND known.client_message_id = %(sent)s
 LEFT JOIN LATERAL (
     SELECT id, role, parent_id, token_total, reply_id FROM conversations_message
-    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active ORDER BY position DESC LIMIT 1
+    WHERE user_id = %(user)s AND thread_id = thread.id AND is_active ORDER BY depth DESC LIMIT 1
 ) AS before ON true
 LEFT JOIN LATERAL (
     SELECT updated_at, session_started_at, away_since FROM conversations_thread

@@ -19,6 +19,7 @@ from conversations.context.record.usage import usage_answer
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
 from conversations.runtime.shapes import fill, moment
 from conversations.runtime.sql_files import read_statements
+from conversations.threads import paths
 from conversations.wire.artifacts import artifact_note
 from conversations.wire.events import (
     ArtifactRequestedData,
@@ -142,7 +143,7 @@ def saved_event(reply: Reply, message: Message, thread: Thread) -> Event:
     data: MessageSavedData = {
         "thread": str(thread.id),
         "title": thread.title,
-        "message": wire.message_object(message, fresh),
+        "message": wire.message_object(message, fresh, paths.versions_of(message)),
     }
     return Event(reply=reply.id, seq=1, type="message.saved", data=data, at=reply.created_at)
 
@@ -162,7 +163,7 @@ def ending(
         ReplyBrokenData if reply.error else ReplyEndedData,
         reply,
         thread=reply.thread_id,
-        message=message and wire.message_object(message, described),
+        message=message and wire.message_object(message, described, paths.versions_of(message)),
         user_message=reply.user_message_id,
         user_message_status=question_status,
         reply=described,

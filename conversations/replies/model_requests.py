@@ -33,7 +33,7 @@ from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import ProviderError, get_provider, learn_list_and_wait
 from conversations.providers.base import Provider
 from conversations.replies import fallbacks
-from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
+from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of, to_edit
 from conversations.replies.events import LEASE, Event
 from conversations.replies.outcomes import Outcome
 from conversations.replies.rows import as_json, columns, fetch
@@ -233,6 +233,8 @@ def upcoming(
         thread_model=message.thread_model,
         project=message.project,
     )
+    if message.edits is not None:
+        cursor = to_edit(cursor, message.edits)
     options = with_choice(options, cursor, message.model)
     brought = [file_block(file) for file in attachable(message.user, message.files, cursor.thread.id)]
     turn = next_turn(cursor, [*brought, *message.blocks], None)
@@ -303,6 +305,7 @@ def build(
         user_id=thread.user_id,
         thread_id=None if cursor.is_new else thread.id,
         session=session,
+        end=cursor.history,
         last_reply=cursor.last_reply,
         remembers=thread.remembers,
         cleared_through=thread.cleared_through,

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from artifacts.sources.preset import instruction
 from conversations import threads
@@ -35,7 +35,16 @@ from conversations.models import ApiToken, ContextSnapshot, File, Message, Reply
 from conversations.replies import events as eventlog
 from conversations.replies import retries
 from conversations.replies.closing import interrupt
-from conversations.replies.cursor import ThreadCursor, next_turn, place_in, place_of, session_after, session_of
+from conversations.replies.cursor import (
+    ThreadCursor,
+    next_turn,
+    place_in,
+    place_of,
+    session_after,
+    session_of,
+    to_answer_again,
+    to_edit,
+)
 from conversations.replies.events import LEASE, OWNER
 from conversations.replies.model_requests import OpenedReply, TurnToAnswer, build_if_possible, parameters, with_choice
 from conversations.replies.rows import as_json, columns, fetch
@@ -43,7 +52,7 @@ from conversations.replies.user_content import NewMessage
 from conversations.runtime import clock
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
-from conversations.threads import titles
+from conversations.threads import paths, titles
 
 OPEN = read_statements(__file__)["open"]
 LOOKS = 5
@@ -75,6 +84,8 @@ def open_turn(
             return OpenedReply(thread=cursor.thread, message=turn, reply=reply, saved=None, repeated=True)
         if not _is_free(cursor):
             return None
+        if message.edits is not None:
+            cursor = to_edit(cursor, message.edits)
         brought = attachable(user, message.files, cursor.thread.id)
         turn = next_turn(cursor, [*map(file_block, brought), *message.blocks], client_id)
         session = session_after(cursor, turn.created_at)
@@ -106,10 +117,19 @@ def open_retry(
     def attempt() -> OpenedReply | None:
         cursor = place_in(user, before.thread_id)
         if _is_free(cursor) and cursor.question != before.user_message_id:
-            raise CannotRetry
+            cursor = to_answer_again(cursor, _question_of(before))
         return _answer_again(cursor, before, retries.turn_to_go_on_with(before), options, token)
 
     return _open(attempt)
+
+
+def _question_of(reply: Reply) -> Message:
+    """Raises ``CannotRetry`` where it is there no more."""
+    assert reply.user_message_id
+    question = Message.objects.filter(user=reply.user_id, id=reply.user_message_id).first()
+    if question is None:
+        raise CannotRetry
+    return question
 
 
 def open_continuation(
@@ -288,7 +308,7 @@ def _store(
         "files": named_files(turn.blocks) if turn else [],
     }
     try:
-        row = fetch(OPEN, values | parameters(snapshot, context))
+        row = _open_in_place(cursor, values | parameters(snapshot, context))
     except IntegrityError as error:
         constraint = allowances.constraint_of(error)
         if constraint in LIMITS:
@@ -310,6 +330,22 @@ def _store(
         options=options,
         created_thread=cursor.is_new,
     )
+
+
+def _open_in_place(cursor: ThreadCursor, values: dict[str, Any]) -> dict[str, Any] | None:
+    """Run the statement, after the path was moved to where the turn goes, if it has to be: both are done, or neither is."""
+    if cursor.end is None:
+        return fetch(OPEN, values)
+    with transaction.atomic():
+        thread = threads.locked(cursor.thread.user, cursor.thread.id)
+        if thread.path_version != cursor.thread.path_version:
+            return None
+        paths.end_at(thread, cursor.end.turn)
+        cursor.thread.path_version = thread.path_version
+        row = fetch(OPEN, values | {"thread": as_json(columns(cursor.thread))})
+        if row is None:
+            transaction.set_rollback(True)
+        return row
 
 
 def _to_reserve(cursor: ThreadCursor, context: Context | None) -> int:

@@ -7,7 +7,7 @@ WITH created AS (
     SELECT new.* FROM jsonb_populate_record(NULL::conversations_thread, %(thread)s) AS new WHERE %(is_new)s
     RETURNING id
 ), moved AS (
-    -- Nobody else may have written to the thread since it was looked at, nor cleared it; a lock would have to be held while
+    -- Nobody else may have written to the thread since it was looked at, cleared it, or gone to another branch; a lock would have to be held while
     -- the context is built. A title that was given meanwhile stays.
     UPDATE conversations_thread AS thread
     SET last_position = new.last_position, message_count = new.message_count, updated_at = new.updated_at,
@@ -16,6 +16,7 @@ WITH created AS (
     FROM jsonb_populate_record(NULL::conversations_thread, %(thread)s) AS new
     WHERE NOT %(is_new)s AND thread.user_id = %(user)s AND thread.id = new.id
       AND thread.last_position = %(last_position)s AND thread.cleared_through = new.cleared_through
+      AND thread.path_version = new.path_version
     RETURNING thread.id
 ), step AS (
     SELECT id FROM created UNION ALL SELECT id FROM moved

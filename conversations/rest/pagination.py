@@ -68,7 +68,7 @@ def turns_before(request: Request, turns: QuerySet[Message], before: str) -> tup
     count = page_size(request)
     if before != "end":
         turns = turns.filter(position__lt=_number(before, "`before` must be `end` or a position."))
-    newest = list(turns.order_by("-position")[: count + 1])
+    newest = list(turns.reverse()[: count + 1])
     shown = newest[:count][::-1]
     if len(newest) <= count:
         return shown, None

@@ -35,7 +35,7 @@ from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Id, Slug, fill
 from conversations.runtime.text import clean, one_line
-from conversations.threads import deletion, labels, model_choices, projects
+from conversations.threads import deletion, labels, model_choices, paths, projects
 from conversations.threads import search as threads_search
 from conversations.wire.events import ReplyEndedData
 from conversations.wire.model_list import ModelsAnswer, model_list
@@ -69,6 +69,11 @@ class ThreadChange(ThreadFields, total=False):
     pinned: Annotated[bool, "`true`: it stands above the others in the list."]
     archived: Annotated[bool, "`true`: it is put away; everything of it stays."]
     tags: Tags
+    active: Annotated[
+        Id,
+        "Id of a turn of the thread: the path through it becomes the active one, to its newest end. What was said on the path "
+        "that is left stays stored and counts no more.",
+    ]
     remembers: Annotated[
         bool,
         "`false`: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
@@ -95,6 +100,12 @@ class MessageRequest(TypedDict):
         str, ModelId, "For a new thread only: its model, of `GET models/`. Left out: the assistant's own."
     ]
     project: Annotated[Id | None, {"default": None}, "For a new thread only: the project that it is opened in."]
+    edits: Annotated[
+        Any,
+        {"default": None},
+        "Id of a message of yours in the thread that this is another version of: both are kept, and the path through this one "
+        "becomes the active one.",
+    ]
 
 
 class RetryRequest(TypedDict):
@@ -195,27 +206,17 @@ class ThreadDetail(AsyncAPIView):
 
     @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
-        """Rename, pin, archive or tag a thread, move it into a project, give it another assistant or model, or say whether
-        it takes part in memory."""
+        """Rename, pin, archive or tag a thread, move it into a project, give it another assistant or model, say whether it
+        takes part in memory, or go to another branch."""
         thread = threads.get(caller(request), thread_id)
         payload = valid(ThreadChange, request)
-        changes: dict[str, Any] = {**payload}
-        if "title" in payload:
-            changes["title"] = one_line(payload["title"])
-        if "tags" in payload:
-            changes["tags"] = labels.tags_from(payload["tags"])
-        if "assistant" in payload:
-            changes["assistant"] = threads.assistant_named(payload["assistant"])
-        if "model" in payload:
-            changes["model"] = model_choices.model_for_thread(
-                changes.get("assistant", thread.assistant), payload["model"]
-            )
-        if "instructions" in payload:
-            changes["instructions"] = payload["instructions"].strip()
+        changes = _changes_of(thread, payload)
         with transaction.atomic():
             conditional.demand_match(request, _tag_of(thread, locked=True))
             if "project" in changes:
                 projects.move(thread, projects.project_of(caller(request), changes.pop("project")))
+            if "active" in changes:
+                paths.activate(caller(request), thread.id, changes.pop("active"))
             if changes:
                 threads.of(caller(request)).filter(id=thread.id).update(**changes)
         if payload.get("remembers"):
@@ -239,13 +240,24 @@ class ThreadDetail(AsyncAPIView):
 class MessageList(AsyncAPIView):
     pagination_class = ordered_by("position")
     before = Parameter("before", "`end`, or a position: the newest turns before it, oldest first.")
+    path = Parameter(
+        "path",
+        "`all`: every turn, in the order in which they were stored; the id of a turn: the path that ends with it. "
+        "Left out: the active path.",
+    )
 
-    @extend_schema(responses=described(wire.MessageAnswer, many=True), parameters=[before])
+    @extend_schema(responses=described(wire.MessageAnswer, many=True), parameters=[before, path])
     def get(self, request: Request, thread_id: str) -> Response:
-        """The turns of a thread, oldest first."""
+        """The turns of a thread's active path, or of another one, oldest first."""
         thread = threads.get(caller(request), thread_id)
         tag = conditional.of_messages(thread, request.build_absolute_uri())
-        return conditional.unless_known(request, tag, lambda: self._page(request, threads.messages_of(thread)))
+        return conditional.unless_known(request, tag, lambda: self._page(request, self._turns(request, thread)))
+
+    def _turns(self, request: Request, thread: Thread) -> QuerySet[Message]:
+        path = self.path.text(request)
+        if path is None:
+            return threads.messages_of(thread)
+        return threads.every_message_of(thread) if path == "all" else paths.turns_to(thread, path)
 
     def _page(self, request: Request, turns: QuerySet[Message]) -> Any:
         before = self.before.text(request)
@@ -285,6 +297,7 @@ class ContextPreview(AsyncAPIView):
                     model=payload["model"],
                     thread_model=payload["thread_model"],
                     project=payload["project"],
+                    edits=payload["edits"],
                 )
             )
         )
@@ -370,6 +383,23 @@ class ModelList(APIView):
         return Response({"results": model_list(threads.offered_assistants())})
 
 
+def _changes_of(thread: Thread, payload: ThreadChange) -> dict[str, Any]:
+    """By name, as the thread's columns have them; ``project`` and ``active`` are the ids of what it moves to."""
+    changes: dict[str, Any] = {**payload}
+    if "title" in payload:
+        changes["title"] = one_line(payload["title"])
+    if "tags" in payload:
+        changes["tags"] = labels.tags_from(payload["tags"])
+    if "assistant" in payload:
+        changes["assistant"] = threads.assistant_named(payload["assistant"])
+    if "model" in payload:
+        assistant = changes.get("assistant", thread.assistant)
+        changes["model"] = model_choices.model_for_thread(assistant, payload["model"])
+    if "instructions" in payload:
+        changes["instructions"] = payload["instructions"].strip()
+    return changes
+
+
 def _begin(request: Request, thread_id: str) -> BegunReply:
     payload = valid(MessageRequest, request)
     return replies.begin(
@@ -382,6 +412,7 @@ def _begin(request: Request, thread_id: str) -> BegunReply:
         model=payload["model"],
         thread_model=payload["thread_model"],
         project=payload["project"],
+        edits=payload["edits"],
         token=token_of(request),
     )
 
@@ -393,10 +424,12 @@ async def _followed(begun: BegunReply) -> HttpResponseBase:
 async def _whole_reply(begun: BegunReply) -> Response:
     """The stored turns of a reply, once it has ended."""
     opened = replies.let_run(begun)
-    ending = await ended(opened.reply.id, user_message=str(opened.question.id))
+    question = opened.question
+    ending = await ended(opened.reply.id, user_message=str(question.id))
+    versions = await in_database(paths.versions_of)(question) if paths.may_have_versions(question) else ()
     exchange: wire.ExchangeAnswer = {
         "thread": ending["thread"],
-        "user_message": wire.message_object(opened.question, ending["reply"]),
+        "user_message": wire.message_object(question, ending["reply"], versions),
         "reply": ending["reply"],
         "assistant_message": ending["message"],
         "request": ending["request"],

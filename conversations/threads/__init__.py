@@ -1,6 +1,8 @@
 """The one way to ask for a user's rows. What isn't the user's is not found."""
 
 import uuid
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db.models import Model, OuterRef, QuerySet, Subquery
@@ -23,6 +25,18 @@ NEW = "new"
 """The one literal id that opens a thread (T5)."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ThreadState:
+    """What makes the turns that a page shows of a thread other ones, though no turn is new."""
+
+    cleared_at: datetime | None
+    path_version: int
+
+
+def state_of(thread: Thread) -> ThreadState:
+    return ThreadState(cleared_at=thread.cleared_at, path_version=thread.path_version)
+
+
 def of(user: User) -> QuerySet[Thread]:
     return Thread.objects.filter(user=user)
 
@@ -32,13 +46,35 @@ def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     return _row(of(user).select_related("assistant"), thread_id, ThreadNotFound)
 
 
+def locked(user: User, thread_id: str | uuid.UUID) -> Thread:
+    """The same, kept from other writers until the transaction ends."""
+    return _row(
+        of(user).select_for_update(no_key=True, of=("self",)).select_related("assistant"), thread_id, ThreadNotFound
+    )
+
+
 def messages_of(thread: Thread) -> QuerySet[Message]:
     """The turns on the active path, oldest first."""
-    return Message.objects.filter(user=thread.user_id, thread=thread, is_active=True).order_by("position")
+    return Message.objects.filter(user=thread.user_id, thread=thread, is_active=True).order_by("depth")
+
+
+def every_message_of(thread: Thread) -> QuerySet[Message]:
+    """The turns of all branches, in the order in which they were stored."""
+    return Message.objects.filter(user=thread.user_id, thread=thread).order_by("position")
 
 
 def message_of(user: User, message_id: str | uuid.UUID) -> Message:
     return _row(Message.objects.filter(user=user), message_id, MessageNotFound)
+
+
+def message_in(thread: Thread, message_id: str | uuid.UUID) -> Message:
+    """Also one that is not on the active path. Raises ``MessageNotFound``."""
+    return _row(Message.objects.filter(user=thread.user_id, thread=thread), message_id, MessageNotFound)
+
+
+def turn_before(turn: Message) -> Message | None:
+    """The turn that it follows."""
+    return Message.objects.filter(user=turn.user_id, id=turn.parent_id).first() if turn.parent_id else None
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:

@@ -5,7 +5,6 @@ import logging
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -13,6 +12,7 @@ from django.db import DatabaseError
 
 from conversations import threads
 from conversations.runtime.db import in_database
+from conversations.threads import ThreadState
 from conversations.web.socket_access import Identity, Visitor
 
 log = logging.getLogger("openbook.chat")
@@ -27,8 +27,8 @@ class OpenSocket(Protocol):
     visitor: Visitor | None
     thread_id: uuid.UUID | None
 
-    def check(self, visitor: Visitor | None, cleared: Mapping[uuid.UUID, datetime | None], asked: bool) -> None:
-        """Take what is so now: who it is, and when each of their threads was cleared. ``asked``: whether after its own."""
+    def check(self, visitor: Visitor | None, states: Mapping[uuid.UUID, ThreadState], asked: bool) -> None:
+        """Take what is so now: who it is, and how each of their threads is. ``asked``: whether after its own."""
 
 
 class AccessChecks:
@@ -66,17 +66,18 @@ class AccessChecks:
 async def _check(identity: Identity, sockets: list[OpenSocket]) -> None:
     asked = {socket.thread_id for socket in sockets if socket.thread_id}  # a socket may come to a thread meanwhile
     with suppress(DatabaseError):  # it is away: who was let in stays until it says otherwise
-        visitor, cleared = await in_database(_look)(identity, asked)
+        visitor, states = await in_database(_look)(identity, asked)
         for socket in sockets:
             if socket.visitor is not None:
-                socket.check(visitor, cleared, socket.thread_id in asked)
+                socket.check(visitor, states, socket.thread_id in asked)
 
 
-def _look(identity: Identity, thread_ids: set[uuid.UUID]) -> tuple[Visitor | None, dict[uuid.UUID, datetime | None]]:
+def _look(identity: Identity, thread_ids: set[uuid.UUID]) -> tuple[Visitor | None, dict[uuid.UUID, ThreadState]]:
     visitor = identity.visitor()
     if visitor is None or not thread_ids:
         return visitor, {}
-    return visitor, dict(threads.of(visitor.user).filter(id__in=thread_ids).values_list("id", "cleared_at"))
+    rows = threads.of(visitor.user).filter(id__in=thread_ids)
+    return visitor, {thread.id: threads.state_of(thread) for thread in rows.only("id", "cleared_at", "path_version")}
 
 
 _checks: WeakKeyDictionary[asyncio.AbstractEventLoop, AccessChecks] = WeakKeyDictionary()

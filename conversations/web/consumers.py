@@ -5,7 +5,6 @@ import logging
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 from weakref import WeakSet
 
@@ -76,7 +75,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.following: dict[uuid.UUID, asyncio.Task[None]] = {}
         self.shown: set[uuid.UUID] = set()
         self.thread_id: uuid.UUID | None = None
-        self.cleared_at: datetime | None = None
+        self.thread_state = threads.ThreadState(cleared_at=None, path_version=0)
         self.visitor: socket_access.Visitor | None = None
         self.identity = socket_access.identify(self.scope)
         if not socket_access.same_origin(self.scope):
@@ -133,7 +132,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             self._let_in(await in_database(self.identity.visitor)())
             if thread_id != threads.NEW:
                 thread = await in_database(threads.get)(self._visitor().user, thread_id)
-                self.cleared_at = thread.cleared_at
+                self.thread_state = threads.state_of(thread)
                 await self._belong_to(thread.user_id, thread.id)
             access_checks().add(self)
         except ACCESS_ENDED as error:
@@ -148,24 +147,27 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.visitor = visitor
 
     def check(
-        self, visitor: socket_access.Visitor | None, cleared: Mapping[uuid.UUID, datetime | None], asked: bool
+        self, visitor: socket_access.Visitor | None, states: Mapping[uuid.UUID, threads.ThreadState], asked: bool
     ) -> None:
-        """Take what is so now: leave where access has ended, and say so where the thread was cleared."""
+        """Take what is so now: leave where access has ended, and say so where the thread was cleared or went to another
+        branch."""
         try:
             self._let_in(visitor)
             if self.thread_id is None or not asked:
                 return
-            if self.thread_id not in cleared:
+            if self.thread_id not in states:
                 raise errors.ThreadNotFound
-            if cleared[self.thread_id] != self.cleared_at:
-                self.cleared_at = cleared[self.thread_id]  # what was shown of it is no more
-                self._spawn(self._say_cleared(self.thread_id))
+            before, self.thread_state = self.thread_state, states[self.thread_id]
+            if before.cleared_at != self.thread_state.cleared_at:  # what was shown of it is no more
+                self._spawn(self._say_changed("thread.cleared", self.thread_id))
+            elif before.path_version != self.thread_state.path_version:
+                self._spawn(self._say_changed("thread.moved", self.thread_id))
         except ACCESS_ENDED as error:
             self._spawn(self._leave(error))
 
-    async def _say_cleared(self, thread_id: uuid.UUID) -> None:
+    async def _say_changed(self, kind: str, thread_id: uuid.UUID) -> None:
         try:
-            await self._say("thread.cleared", {"thread": str(thread_id)})
+            await self._say(kind, {"thread": str(thread_id)})
         except SocketTooSlow:
             await self._let_go()
 
@@ -185,6 +187,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     model=_optional_text(frame, "model") or "",
                     thread_model=_optional_text(frame, "thread_model") or "",
                     project=_optional_text(frame, "project"),
+                    edits=_optional_text(frame, "edits"),
                     token=visitor.token,
                 )
                 await self._belong_to(opened.thread.user_id, opened.thread.id)

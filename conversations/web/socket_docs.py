@@ -42,6 +42,12 @@ class MessageSend(TypedDict):
         Annotated[str, "For a new thread: its model, of `GET models/`. Left out: the assistant’s own."]
     ]
     project: NotRequired[Annotated[Id, "For a new thread: the project that it is opened in."]]
+    edits: NotRequired[
+        Annotated[
+            Id,
+            "A message of the thread that this is another version of. The path through this one becomes the active one.",
+        ]
+    ]
 
 
 class PresetRun(TypedDict):

@@ -15,6 +15,7 @@ from conversations.providers import refusals
 from conversations.providers.errors import words_instead
 from conversations.runtime.ids import ids_near
 from conversations.runtime.shapes import Id, Slug, Time, fill
+from conversations.threads import paths
 from conversations.threads.model_choices import ThreadModel
 from conversations.wire import endings
 from conversations.wire.feedback import FeedbackAnswer, feedback_on
@@ -94,6 +95,11 @@ class MessageAnswer(TypedDict):
         "Of the assistant: the model that wrote it, of an imported turn as its document names it; null: not known.",
     ]
     client_message_id: Annotated[str | None, "The sender's own id of it, if there was one."]
+    parent: Annotated[Id | None, "The turn that it follows; null: it is a first one."]
+    versions: Annotated[
+        list[Id],
+        "Ids of all that follow the same turn, oldest first: versions of a message, or answers to it.",
+    ]
     reply: Annotated[
         ReplyAnswer | None,
         "Of the user: the newest reply to it. Of the assistant: the reply that wrote it. Null: imported.",
@@ -207,9 +213,13 @@ def file_match_object(match: FileMatch) -> FileMatchAnswer:
 
 
 def message_object(
-    message: Message, reply: ReplyAnswer | None = None, feedback: FeedbackAnswer | None = None
+    message: Message,
+    reply: ReplyAnswer | None = None,
+    versions: Sequence[uuid.UUID] = (),
+    feedback: FeedbackAnswer | None = None,
 ) -> MessageAnswer:
-    """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it."""
+    """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it. ``versions`` are those that
+    there are beside it."""
     wrote = reply if message.role == Message.Role.ASSISTANT else None
     return fill(
         MessageAnswer,
@@ -217,6 +227,8 @@ def message_object(
         content=message.blocks,
         citations=message.citations or [],
         model=message.model or (wrote and wrote["model"]) or None,
+        parent=message.parent_id,
+        versions=versions or [message.id],
         reply=reply,
         **({"feedback": feedback} if feedback else {}),
     )
@@ -256,7 +268,7 @@ def newest_request(reply: Reply) -> ContextSnapshot | None:
 
 
 def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
-    """Message objects with their replies and feedback, in three statements however many there are."""
+    """Message objects of one thread with their replies, versions and feedback, in four statements however many there are."""
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
     users = {message.user_id for message in messages}
@@ -274,8 +286,11 @@ def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
         reply = by_id.get(message.reply_id) if message.reply_id else newest.get(message.id)
         return reply_object(reply, requests.get(reply.id), fallback_model=reply.fallback) if reply else None
 
-    given = feedback_on(messages)
-    return [message_object(message, reply_of(message), given.get(message.id)) for message in messages]
+    versions, feedback = paths.versions(messages), feedback_on(messages)
+    return [
+        message_object(message, reply_of(message), versions[message.id], feedback.get(message.id))
+        for message in messages
+    ]
 
 
 def models_of(turns: Sequence[Message]) -> dict[uuid.UUID | None, str]:

@@ -17,6 +17,7 @@ from conversations.models import Message, Thread
 from conversations.runtime import clock
 from memory.consolidation import store
 from memory.consolidation.pending_parts import BESIDE
+from memory.models import IndexedPassage
 from memory.services import preferences_of, zone_of
 
 
@@ -45,6 +46,26 @@ def answered_anew(user_id: int, thread_id: uuid.UUID, question_id: uuid.UUID) ->
     lock(user_id, thread_id)
     turns = Message.objects.filter(user=user_id, thread=thread_id, is_active=True)
     _amend(user_id, thread_id, turns.filter(Q(id=question_id) | Q(parent=question_id)))
+
+
+def path_moved(
+    user_id: int,
+    thread_id: uuid.UUID,
+    *,
+    left: Sequence[uuid.UUID],
+    positions: Sequence[int],
+    depth: int,
+) -> None:
+    """Another path became the active one of a thread, which is locked. ``left`` are the turns that are on it no longer,
+    ``positions`` theirs and those of the turns that came to it, ``depth`` that of the last turn of both.
+
+    Parts that lie after that are read anew, and the one that reaches over it.
+    """
+    IndexedPassage.objects.filter(user_id=user_id, thread=thread_id, depth__gt=depth).delete()
+    user = User.objects.get(id=user_id)
+    zone = zone_of(preferences_of(user))
+    store.unsettle(user_id, thread_id, positions=positions, turns=left, zone=zone, at=clock.now())
+    store.remove_parts_from(user_id, thread_id, min(positions), zone=zone, at=clock.now())
 
 
 def _makers(user_id: int, thread_id: uuid.UUID, versions: Sequence[FilterArtifact]) -> QuerySet[Message]:

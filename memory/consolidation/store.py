@@ -1,6 +1,7 @@
 """What was found in a part, stored. Whoever calls holds a transaction and the thread's lock: all of it is kept, or nothing."""
 
 import uuid
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
@@ -119,15 +120,30 @@ def unsettle(
     parts = parts_at(user_id, thread_id, positions)
     days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
     parts.update(text="", key_moments=[], stale_since=at)
+    _restore_what_they_replaced(user_id, turns)
     _drop(user_id, turns)
     remake_days(user_id, days, zone, at)
 
 
+def remove_parts_from(user_id: int, thread_id: uuid.UUID, position: int, *, zone: tzinfo, at: datetime) -> None:
+    """Parts that begin there or later are no parts any more: their turns count as not read yet."""
+    parts = ThreadSummary.objects.filter(user=user_id, thread=thread_id, first_position__gte=position)
+    days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
+    if days:
+        parts.delete()
+        remake_days(user_id, days, zone, at)
+
+
 def parts_at(user_id: int, thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadSummary]:
-    holding = Q(pk__in=[])
-    for position in positions:
-        holding |= Q(first_position__lte=position, last_position__gte=position)
-    return ThreadSummary.objects.filter(holding, user=user_id, thread=thread_id)
+    of_thread = ThreadSummary.objects.filter(user=user_id, thread=thread_id)
+    places = sorted(positions)
+    if not places:
+        return of_thread.none()
+    near = of_thread.filter(last_position__gte=places[0], first_position__lte=places[-1])
+    rows = near.values_list("id", "first_position", "last_position")
+    return of_thread.filter(
+        id__in=[id for id, first, last in rows if bisect_left(places, first) < bisect_right(places, last)]
+    )
 
 
 def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:
@@ -144,6 +160,13 @@ def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUI
     dropped = list(facts.values_list("id", flat=True))
     Memory.objects.filter(user=user_id, id__in=dropped).delete()
     return dropped
+
+
+def _restore_what_they_replaced(user_id: int, turns: Sequence[uuid.UUID]) -> None:
+    """What facts of these turns took the place of holds again."""
+    facts = Memory.objects.filter(user=user_id, origin=Memory.Origin.CONVERSATION, sources__overlap=list(turns))
+    replaced = Memory.objects.filter(user=user_id, superseded_by__in=list(facts.values_list("id", flat=True)))
+    replaced.update(ended_at=None, superseded_by=None)
 
 
 def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         new=material.new_files,
         text=choice.query.query or text_of(request.newest.content),
         pictures=picture_counter(material.facts, form),
+        end=request.scope.end,
     )
     return replace(material, files=replace(reader.files(query), form=form))
 

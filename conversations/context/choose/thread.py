@@ -22,6 +22,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         thread_id=scope.thread_id,
         before=request.newest.position,
         budget=limits.fitting,
+        end=scope.end,
         last_reply=scope.last_reply,
         filtering=limits.assistant.filters_artifacts,
         keeps_offline=request.provider.name == OFFLINE and not request.for_another_model,

@@ -19,6 +19,7 @@ class Fate(models.TextChoices):
     NO_ROOM = "no_room", "left out: no room"
     SUMMARISED = "summarised", "left out: no room, a summary was made by then"
     REPLACED = "replaced", "left out: replaced by a later attempt"
+    BRANCHED = "branched", "left out: on another branch"
     UNSENDABLE = "unsendable", "left out: nothing to send"
     SENT = "sent", "sent"
     MADE = "made", "left out: its artifact was made"
@@ -36,6 +37,7 @@ FATES = {
     Reason.OVER_BUDGET: Fate.NO_ROOM,
     Reason.TURN_LIMIT: Fate.NO_ROOM,
     Reason.SUPERSEDED: Fate.REPLACED,
+    Reason.OTHER_BRANCH: Fate.BRANCHED,
     Reason.FULFILLED_ARTIFACT: Fate.MADE,
     Reason.REFUSED: Fate.DECLINED,
     Reason.FAILED: Fate.UNSPOKEN,

@@ -26,6 +26,7 @@ from conversations.context.files.thread_files import (
 )
 from conversations.context.files.unread import listed, unread
 from conversations.context.gather.fallible_reads import Row, fetch_required
+from conversations.context.gather.history import CHAIN, PathEnd, chain_of
 from conversations.models import File, text_blocks
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
@@ -33,6 +34,8 @@ from conversations.runtime.values import dataclass
 
 SQL = read_statements(__file__)
 FILES, OUTLINES = (SQL[name].replace("{parts}", SQL["parts"]) for name in ("files", "outlines"))
+FILES_OF_ACTIVE, FILES_OF_CHAIN = (FILES.replace("{path}", path) for path in (SQL["active"], CHAIN))
+WHOLE_CHAIN = 10_000_000
 PICTURE_TYPES = {b"\x89P": "image/png", b"\xff\xd8": "image/jpeg"}
 """Of the pictures that are kept, by how they begin."""
 STILL_READ = "It is still being read."
@@ -40,8 +43,8 @@ STILL_READ = "It is still being read."
 
 @dataclass(frozen=True, kw_only=True)
 class FilesQuery:
-    """Which files are asked for: those of a thread up to a position and the ``new`` ones, by their ids. How much they bear on
-    the ``text`` is told of each part."""
+    """Which files are asked for: those of a thread up to a position, of the active path or of the one with this ``end``, and
+    the ``new`` ones, by their ids. How much they bear on the ``text`` is told of each part."""
 
     user_id: int
     thread_id: uuid.UUID | None
@@ -49,12 +52,13 @@ class FilesQuery:
     new: Collection[str]
     text: str
     pictures: PictureCounter
+    end: PathEnd | None = None
 
 
 def read_files(query: FilesQuery) -> ThreadFiles:
     """What stands in the turns up to the position, and the new ones, with how much their parts bear on the text. Files that
     are gone, or another person's, are in none of it."""
-    files = {
+    files: dict[str, Any] = {
         "user": query.user_id,
         "thread": query.thread_id,
         "position": query.position,
@@ -64,7 +68,11 @@ def read_files(query: FilesQuery) -> ThreadFiles:
     outlines: dict[str, FileOutline] = {}
     bits: list[PartWords] = []
     places: list[tuple[int, int, str, list[int], bool]] = []
-    for row in _rows(FILES, files, words):
+    statement = FILES_OF_ACTIVE
+    if query.end:
+        before = chain_of(query.end, user_id=query.user_id, thread_id=query.thread_id, turns=WHOLE_CHAIN)
+        statement, files = FILES_OF_CHAIN, files | {"chain": [*before, query.position]}
+    for row in _rows(statement, files, words):
         outlines[row.id] = outline_of(row, pictures)
         bits += [PartWords(key=(row.id, part[0]), bits=part[-1], length=part[3]) for part in row.parts]
         places += [(at, place, row.id, numbers, outlined) for at, place, numbers, outlined in row.stands]

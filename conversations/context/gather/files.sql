@@ -14,13 +14,18 @@ FROM (
     FROM conversations_filepart WHERE user_id = %(user)s AND file_id = file.id OFFSET 0
 ) AS part
 
+-- name: active
+EXISTS (SELECT FROM conversations_message AS turn
+        WHERE turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.position = conversations_turnfile.position
+          AND turn.is_active)
+
 -- name: files
--- The files that stand in turns of the thread up to a position, and those that a message brings, each with all its parts and
+-- The files that stand in turns of the path up to a position, and those that a message brings, each with all its parts and
 -- what of it stands where.
 WITH standing AS (
     SELECT file_id, json_agg(json_build_array(position, place, numbers, outlined) ORDER BY position) AS places
     FROM conversations_turnfile
-    WHERE user_id = %(user)s AND thread_id = %(thread)s AND position <= %(position)s
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND position <= %(position)s AND {path}
     GROUP BY file_id
 ), wanted AS (
     SELECT file_id AS id FROM standing UNION SELECT unnest(%(files)s::uuid[])

@@ -29,8 +29,10 @@ from conversations.runtime.values import dataclass
 
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
+CHAIN = "position = ANY(%(chain)s)"
 HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)"
-BESIDE = ",\n       CASE position WHEN first THEN {} END"
+CHAIN_STATEMENT = " ".join(SQL["chain"].split())
+BESIDE = ",\n       CASE depth WHEN first THEN {} END"
 
 
 @cache
@@ -40,10 +42,15 @@ def history_statement(*columns: str) -> str:
 
 
 @cache
+def history_of_chain(*columns: str) -> str:
+    """The same of another path than the active one."""
+    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", HAS_FILES, *columns, path=CHAIN)
+
+
+@cache
 def history_then() -> str:
     """The same as it was at a time."""
-    path = "(is_active OR position = ANY(%(on)s))"
-    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", HAS_FILES, path=path)
+    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", HAS_FILES, path=CHAIN)
 
 
 def _with_beside(*columns: str, path: str) -> str:
@@ -52,18 +59,18 @@ def _with_beside(*columns: str, path: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsOf:
-    """The thread as it was at a time. ``on`` are the positions that were on the path then and have been replaced since."""
+class PathEnd:
+    """The last turn of a path, where that need not be the end of the active one; ``None`` is a path without any turn."""
 
-    at: datetime
-    on: tuple[int, ...] = ()
+    turn: uuid.UUID | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryQuery:
     """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget holds.
 
-    ``last_reply`` made the turn before, so the request before is no older. Where their provider has counted them for this
+    They are those of the active path, or of the one with this ``end``; ``at`` a time, as the thread was then. ``last_reply``
+    made the turn before, so the request before is no older. Where their provider has counted them for this
     model, its counts hold, by ``factor`` in estimated tokens as the budget.
     ``counts`` are to be used instead, by position: those that a request knew that was made before.
     """
@@ -75,7 +82,8 @@ class HistoryQuery:
     last_reply: uuid.UUID | None = None
     filtering: bool = True
     keeps_offline: bool = False
-    as_of: AsOf | None = None
+    end: PathEnd | None = None
+    at: datetime | None = None
     provider: str = ""
     model: str = ""
     factor: Factor = PLAIN
@@ -98,7 +106,7 @@ class History:
 def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
     """The thread, and what the sources hold, in one statement. If that fails they are read apart: a source may be missing
     then, with a problem (C9), the thread may not."""
-    if query.as_of:
+    if query.at:
         return read_history(query), read_known(sources)
     try:
         history = read_history(query, sources=sources)
@@ -143,13 +151,15 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         "model": query.model,
         "factor": query.factor.value,
     }
-    if query.as_of:
-        then = {"at": query.as_of.at, "on": list(query.as_of.on)}
-        rows = fetch_required(partial(run_often, history_then(), values | then))
+    if query.end:
+        values["chain"] = chain_of(query.end, user_id=query.user_id, thread_id=query.thread_id, turns=values["turns"])
+    statement = history_of_chain if query.end else history_statement
+    if query.at:
+        rows = fetch_required(partial(run_often, history_then(), values | {"at": query.at}))
     elif sources:
-        rows = run_often(history_statement(*sources.columns.values()), {**sources.values, **values})
+        rows = run_often(statement(*sources.columns.values()), {**sources.values, **values})
     else:
-        rows = fetch_required(partial(run_often, history_statement(), values))
+        rows = fetch_required(partial(run_often, statement(), values))
     if not rows:
         return History()
     made, previous, has_files, *columns = rows[0][TURN_COLUMNS:]
@@ -160,6 +170,13 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         has_files=has_files,
         columns=tuple(columns),
     )
+
+
+def chain_of(end: PathEnd, *, user_id: int, thread_id: uuid.UUID | None, turns: int) -> list[int]:
+    """The positions of so many of the newest turns of a path."""
+    values = {"user": user_id, "thread": thread_id, "last": end.turn, "turns": turns}
+    rows = fetch_required(partial(run_often, CHAIN_STATEMENT, values)) if end.turn else ()
+    return [position for (position,) in rows]
 
 
 def _turns(query: HistoryQuery, rows: Sequence[Row]) -> list[Turn]:

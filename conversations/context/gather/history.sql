@@ -1,29 +1,41 @@
 -- name: turns
--- The newest turns of the path before a position: an index range, whatever the length of the thread. The index alone tells by
--- the running total where the budget ends, among so many turns and no more; then the rows from there on are read. One turn more
--- than fits is read, to know that something was left out; what the provider counted to be less than the estimate makes room
--- for more. Beside the oldest row stands what is read once.
+-- The newest turns of the path before a position: an index range, whatever the length of the thread and whatever was left
+-- beside the path. The index alone tells by the running total where the budget ends, among so many turns and no more; then the
+-- rows from there on are read. One turn more than fits is read, to know that something was left out; what the provider counted
+-- to be less than the estimate makes room for more. Beside the oldest row stands what is read once.
 WITH newest AS (
-    SELECT position, token_total, token_count FROM conversations_message
+    SELECT depth, position, token_total, token_count FROM conversations_message
     WHERE user_id = %(user)s AND thread_id = %(thread)s AND {path} AND position < %(before)s
-    ORDER BY position DESC LIMIT %(turns)s
+    ORDER BY depth DESC LIMIT %(turns)s
 ), counted AS (
     SELECT position, tokens FROM conversations_tokencount
     WHERE user_id = %(user)s AND thread_id = %(thread)s AND provider = %(provider)s AND model = %(model)s
       AND position >= (SELECT min(position) FROM newest)
 ), oldest AS (
-    SELECT least(min(position) FILTER (
+    SELECT least(min(depth) FILTER (
                      WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s - coalesce((
                          SELECT sum(greatest(token_count - tokens / %(factor)s, 0)) FROM newest JOIN counted USING (position)
                      ), 0)),
-                 coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS first
+                 coalesce((array_agg(depth ORDER BY depth DESC))[3], min(depth))) AS first
     FROM newest
 )
 SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline, tokens{beside}
 FROM oldest, conversations_message turn LEFT JOIN counted USING (position)
 WHERE user_id = %(user)s AND thread_id = %(thread)s AND {path}
-  AND position < %(before)s AND position >= (SELECT first FROM oldest)
-ORDER BY position
+  AND position < %(before)s AND depth >= (SELECT first FROM oldest)
+ORDER BY depth
+
+-- name: chain
+-- The newest turns of the path that ends with one, whether that is the active path or not.
+WITH RECURSIVE path AS (
+    SELECT parent_id, position, 1 AS steps FROM conversations_message
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND id = %(last)s
+    UNION ALL
+    SELECT turn.parent_id, turn.position, steps + 1
+    FROM path JOIN conversations_message AS turn ON turn.user_id = %(user)s AND turn.id = path.parent_id
+    WHERE steps < %(turns)s
+)
+SELECT position FROM path
 
 -- name: made
 -- The artifacts that one of the turns may have made: since the oldest, beside which this stands, or in the middle of its reply.

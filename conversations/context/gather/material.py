@@ -10,7 +10,7 @@ from typing import Any
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.files.excerpts import FileForm
 from conversations.context.files.thread_files import NO_FILES, Contents, ThreadFiles, named_files
-from conversations.context.gather.history import History, HistoryQuery, UsableTurns, usable_turns
+from conversations.context.gather.history import History, HistoryQuery, PathEnd, UsableTurns, usable_turns
 from conversations.context.query.rewriting import Rewriting
 from conversations.context.render.rendering import QUOTING
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts
@@ -35,13 +35,15 @@ UNREAD: Any = None
 class ThreadScope:
     """Whose thread it is, which, and what of it counts. Without ``thread_id`` it is one to come.
 
-    ``last_reply`` made the turn before. Without ``remembers`` nothing is known or recalled. ``cleared_through`` is the last
+    ``end`` is the turn that the newest one follows, where that need not be the last of the active path. ``last_reply`` made
+    the turn before. Without ``remembers`` nothing is known or recalled. ``cleared_through`` is the last
     position that was cleared away, 0 in a thread that never was.
     """
 
     user_id: int
     thread_id: uuid.UUID | None
     session: Session
+    end: PathEnd | None = None
     last_reply: uuid.UUID | None = None
     remembers: bool = True
     cleared_through: int = 0

@@ -3,12 +3,13 @@ is a record of it. All else is read as it is now."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from conversations.context.files.account import PackedFiles, form_of, standing_in
 from conversations.context.files.thread_files import ThreadFiles
 from conversations.context.gather.files import FilesQuery
-from conversations.context.gather.history import AsOf, History, HistoryQuery
+from conversations.context.gather.history import History, HistoryQuery
 from conversations.context.gather.known import KnownQuery
 from conversations.context.gather.live import LiveReader
 from conversations.context.gather.material import BuildRequest, Facts, SearchedSource
@@ -37,14 +38,14 @@ class RecordedBeside:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedInputs:
-    """What is recorded of a request. ``None`` is as it is now.
+    """What is recorded of a request that was made ``at`` a time. ``None`` is as it is now.
 
     ``base`` is the system prompt as it was sent, ``window`` that of the model then, ``files`` what stood of files in its turns,
     ``citing`` what it said of citing them, ``quoting`` how its texts were told apart, ``counts`` the tokens of turns that its
     provider had counted, by position.
     """
 
-    as_of: AsOf
+    at: datetime
     known: Known | None
     beside: RecordedBeside
     allowance: OutputAllowance | None
@@ -90,7 +91,7 @@ class RecordedReader(LiveReader):
             sources,
             memory=sources.memory and not record.known,
             but=frozenset(record.beside.fitted),
-            at=record.as_of.at,
+            at=record.at,
         )
         history, known = super().thread(self._then(query), then)
         if record.known:
@@ -116,4 +117,4 @@ class RecordedReader(LiveReader):
         return replace(files, standing=standing_in(self.record.files, files.outlines), is_settled=True)
 
     def _then(self, query: HistoryQuery) -> HistoryQuery:
-        return replace(query, as_of=self.record.as_of, counts=self.record.counts)
+        return replace(query, at=self.record.at, counts=self.record.counts)

@@ -5,6 +5,7 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,13 @@ from django.db import models
 
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.files.account import PackedFiles
-from conversations.context.gather.history import AsOf
+from conversations.context.gather.history import PathEnd
 from conversations.context.query import rewriting
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.query.rewriting import Rewriting, RewritingOutcome
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
+from conversations.context.record.request_path import end_of_path
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshots import NotRebuildable, RecordedTexts
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts, program_section
@@ -110,7 +112,8 @@ class Record:
     lifetime: Lifetime
     window: int
     """Of the model, as it was then; 0 where the record doesn't tell."""
-    as_of: AsOf
+    at: datetime
+    end: PathEnd
 
     @property
     def silent(self) -> bool:
@@ -159,7 +162,8 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         lifetime=snapshots.cache_of(first).lifetime,
         window=origin.window if (origin := snapshots.origin_of(first)) else 0,
-        as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
+        at=first.created_at,
+        end=end_of_path(first),
     )
 
 
@@ -304,19 +308,6 @@ def _given_beside(
 def _item(recorded: Mapping[str, Any], factor: Factor) -> SourceItem:
     item = item_of(recorded)
     return replace(item, tokens=round(item.tokens / factor.value))
-
-
-def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
-    """Only a preset's request can have been followed by another attempt at a turn that it was given."""
-    if first.message_id:
-        return ()
-    runs = [run for run in snapshots.runs_of(first) if run.reason is not Reason.SUPERSEDED]
-    end = runs[-1].last if runs else 0
-    mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
-    messages = mine.filter(is_active=False, position__lte=end)
-    whole = [run for run in runs if run.count == run.last - run.first + 1]
-    positions = messages.values_list("position", flat=True)
-    return tuple(place for place in positions if any(run.first <= place <= run.last for run in whole))
 
 
 def known_of_record(texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot) -> Known:

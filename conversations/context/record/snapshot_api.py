@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from django.db.models import Q
@@ -19,6 +20,7 @@ from conversations.context.files.unread import unread
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.reasons import Reason
 from conversations.context.record import fates, snapshots
+from conversations.context.record.request_path import off_path
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshot_shapes import (
     BudgetOriginAnswer,
@@ -64,7 +66,6 @@ class NearTurn(NamedTuple):
     id: uuid.UUID
     position: int
     token_count: int
-    is_active: bool
 
 
 def body(snapshot: ContextSnapshot) -> SnapshotAnswer:
@@ -351,6 +352,7 @@ def _turn_items(
     counts, factor = snapshots.counts_of(snapshot), snapshots.factor_of(snapshot)
     sent = {turn.position: turn for turn in material.turns}
     recalled = {item["position"]: item for item in snapshot.recalled or [] if _is_here(item, snapshot)}
+    left = off_path(snapshot, [message.position for message in near])
     for run in runs_of(snapshot):
         if run.reason is Reason.RECALLED:
             yield from (recalled[position] for position in range(run.first, run.last + 1))
@@ -364,7 +366,7 @@ def _turn_items(
         messages = [message for message in near if run.first <= message.position <= run.last]
         first_listed = messages[0].position if messages else run.last + 1
         if run.first < first_listed:
-            count = run.count - sum(message.is_active or run.reason == Reason.SUPERSEDED for message in messages)
+            count = run.count - sum(message.position not in left for message in messages)
             yield {
                 "kind": "range",
                 "first": run.first,
@@ -376,7 +378,8 @@ def _turn_items(
         for message in messages:
             counted = counts.get(message.position)
             tokens = counted or factor.of_estimate(message.token_count)
-            yield _item(message.id, message.position, run, tokens, exact=bool(counted))
+            own = replace(run, reason=Reason.OTHER_BRANCH) if message.position in left else run
+            yield _item(message.id, message.position, own, tokens, exact=bool(counted))
 
 
 def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:

@@ -1,6 +1,6 @@
 -- name: near
 -- Turns at the places from each first to its last.
-SELECT turn.id, turn.position, turn.token_count, turn.is_active
+SELECT turn.id, turn.position, turn.token_count
 FROM unnest(%(first)s::int[], %(last)s::int[]) AS place (first, last)
 JOIN conversations_message AS turn
   ON turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.position BETWEEN place.first AND place.last

@@ -45,7 +45,8 @@ def account(
 
     What is ``excluded`` was taken out before the window was cut, or stands beside the message and not in its place, as what was
     recalled: its run is of no turn that is sent. What lies before the oldest candidate is one run, however long the thread is.
-    A position missing between turns of the path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256
+    A position missing before an answer on the path belongs to an attempt that a retry replaced, one before a message of the
+    person to another branch. ``digests``: position to SHA-256
     of a shortened turn's stand-in. Of a thread that was cleared nothing is told up to the position ``begins_after``: there are
     no such turns. ``factor``: the tokens of a run are the model's.
     """
@@ -72,7 +73,7 @@ def _runs(
                 last=first.position - 1,
                 count=of_path or between,
                 included=False,
-                reason=left_out if of_path else Reason.SUPERSEDED,
+                reason=left_out if of_path else _beside_the_path(first),
             )
         included = reason not in NOT_SENT
         yield TurnRun(
@@ -85,6 +86,10 @@ def _runs(
             sha256=digests.get(first.position, "") if reason is Reason.SHORTENED else "",
         )
         position, depth = last.position, last.depth
+
+
+def _beside_the_path(following: Turn) -> Reason:
+    return Reason.SUPERSEDED if following.role == "assistant" else Reason.OTHER_BRANCH
 
 
 def _neighbours(named: Sequence[tuple[Turn, Reason]]) -> Iterator[tuple[list[Turn], Reason]]:

@@ -38,6 +38,7 @@ LEFT_OUT = (
     Reason.FAILED,
     Reason.OFFLINE,
     Reason.SUPERSEDED,
+    Reason.OTHER_BRANCH,
     Reason.ORPHAN_TOOL,
     Reason.OUTSIDE_PART,
 )

@@ -32,6 +32,7 @@ CAME_BACK = {
     Reason.FAILED: "the reply that it belongs to is no longer told as failed",
     Reason.OFFLINE: "the offline responder answers again, and keeps its own words",
     Reason.SUPERSEDED: "the chat went back to this attempt",
+    Reason.OTHER_BRANCH: "the chat went back to this branch",
     Reason.ORPHAN_TOOL: "the other half of its tool call was there again",
 }
 
@@ -168,7 +169,7 @@ def notes(message: Message, trace: Trace) -> Iterator[str]:
     if message.forgotten_at:
         yield f"Its text was forgotten at the person’s wish, {display.moment(message.forgotten_at)}."
     if not message.is_active:
-        yield "It was replaced by a later attempt: it is not on the path that the chat shows."
+        yield "It was replaced, or stands on a branch that was left: it is not on the path that the chat shows."
     if not thread.remembers:
         yield "Memory is off for this thread: nothing of it is recalled in other threads."
     if not thread.assistant.uses_memory:

@@ -9,7 +9,7 @@ from typing import Any
 from conversations.context.built_context import Context
 from conversations.context.explain import comparing
 from conversations.context.explain.turn_history import FATES, Fate, SummarizedRange, bars
-from conversations.context.reasons import Reason
+from conversations.context.reasons import OFF_PATH, Reason
 from conversations.context.record import snapshot_api, snapshots
 from conversations.context.record.turn_account import NOT_SENT
 from conversations.context.render.invariants import broken
@@ -79,8 +79,8 @@ def check_account(context: Context, stored: Sequence[Message]) -> None:
     active = {turn.position for turn in stored if turn.is_active} | {newest.position}
     for run in runs:
         inside = [position for position in range(run.first, run.last + 1) if position in active]
-        assert run.count == (run.last - run.first + 1 if run.reason is Reason.SUPERSEDED else len(inside))
-        assert not (run.reason is Reason.SUPERSEDED and inside)
+        assert run.count == (run.last - run.first + 1 if run.reason in OFF_PATH else len(inside))
+        assert not (run.reason in OFF_PATH and inside)
     check_turn_tokens(context, [run.tokens for run in runs])
     tokens = sum(section.tokens for section in context.sections)
     assert context.total_tokens == tokens + context.history_tokens + context.parts.message_tokens

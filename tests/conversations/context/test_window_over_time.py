@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from conversations.context.reasons import Reason
+from conversations.context.reasons import OFF_PATH, Reason
 from conversations.context.record.turn_account import account
 from conversations.context.rules.windowing import needs_older, whole, window, without_orphans
 from conversations.context.tokens.budget import Budget
@@ -226,7 +226,7 @@ class LongConversation(RuleBasedStateMachine):
         assert found == {why: [one.position for one in turns] for why, turns in named.items()}
         assert [run.included for run in runs] == [run.reason in (Reason.RECENT, Reason.NEWEST) for run in runs]
         assert sum(run.tokens for run in runs) == size(kept) + newest.token_count
-        path = sum(run.count for run in runs if run.reason is not Reason.SUPERSEDED)
+        path = sum(run.count for run in runs if run.reason not in OFF_PATH)
         assert path == newest.depth, "each turn of the path is counted"
 
 

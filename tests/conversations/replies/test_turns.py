@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.errors import CannotRetry, InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
+from conversations.errors import InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers.markers import CONTEXTUALISED
 from conversations.replies.model_requests import OpenedReply
@@ -138,13 +138,6 @@ async def test_a_cut_in_the_middle_keeps_the_text_and_a_retry_replaces_it(user: 
     assert model.bodies[1]["messages"] == model.bodies[0]["messages"]
     assert await Message.objects.filter(thread=opened.thread).acount() == 3
     assert (await Thread.objects.aget(id=opened.thread.id)).message_count == 2
-
-
-async def test_only_the_newest_message_can_be_retried(user: User, model: ModelServer) -> None:
-    first = await ask(user, None, "one")
-    await ask(user, first.thread.id, "two")
-    with pytest.raises(CannotRetry):
-        await replies.retry(user=user, reply_id=first.reply.id)
 
 
 async def test_the_same_client_message_id_is_the_same_turn(user: User, model: ModelServer) -> None:

@@ -15,7 +15,14 @@ from tests.conversations.factories import make_thread, make_user
 STATUSES = ["completed"] * 6 + ["failed", "stopped", "interrupted", "pending"]
 MODELS = ["claude-sonnet-5-5", "claude-haiku-5-5", "a-model-without-a-price"]
 REASONS = [
-    *(Reason.OVER_BUDGET, Reason.TURN_LIMIT, Reason.SUPERSEDED, Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL),
+    *(
+        Reason.OVER_BUDGET,
+        Reason.TURN_LIMIT,
+        Reason.SUPERSEDED,
+        Reason.OTHER_BRANCH,
+        Reason.FULFILLED_ARTIFACT,
+        Reason.ORPHAN_TOOL,
+    ),
     *(Reason.RECALLED, Reason.OUTSIDE_PART, Reason.SHORTENED, Reason.RECENT),
     *(Reason.REFUSED, Reason.FAILED, Reason.OFFLINE),
 ]

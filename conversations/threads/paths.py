@@ -1,0 +1,122 @@
+"""The active path through a thread's turns: which one it is, and how another becomes it.
+
+Turns form a tree: each names its parent, and nothing of that ever changes. The active path is marked on its turns, so that
+whoever reads it needs no walk; to move it changes these marks alone (requirement T3).
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from conversations import threads
+from conversations.errors import ReplyInProgress
+from conversations.models import Message, Reply, Thread
+from conversations.runtime import clock
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
+from memory.consolidation import invalidation
+from memory.index.index_turns import catch_up_if_possible
+
+SQL = read_statements(__file__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedTurn:
+    """Where a turn stands in the tree of its thread."""
+
+    id: uuid.UUID
+    parent: uuid.UUID | None
+    position: int
+
+
+def activate(user: User, thread_id: str | uuid.UUID, message_id: str | uuid.UUID) -> Thread:
+    """The path through a turn becomes the active one, to its newest end. Raises ``ThreadNotFound``, ``MessageNotFound``, and
+    ``ReplyInProgress`` while a reply runs in the thread."""
+    with transaction.atomic():
+        thread = threads.locked(user, thread_id)
+        refuse_while_running(thread)
+        turn = threads.message_in(thread, message_id)
+        end_at(thread, newest_end(turn.id, _since(turn)))
+    catch_up_if_possible(user.pk)
+    return threads.get(user, thread.id)
+
+
+def end_at(thread: Thread, turn_id: uuid.UUID | None) -> None:
+    """The active path ends with this turn; ``None`` is before the first. What was learnt of turns that it leaves is known no
+    more, and theirs that it comes to are read again.
+
+    Must run in a transaction that holds the thread's lock.
+    """
+    place = {"user": thread.user_id, "thread": thread.id}
+    joining = run(SQL["off_path"], **place, turn=turn_id)
+    end = threads.message_in(thread, turn_id).depth if turn_id else 0
+    common = joining[0][2] - 1 if joining else end
+    left = run(SQL["leave"], **place, depth=common)
+    if not (joining or left):
+        return
+    run(SQL["join"], **place, turns=[id for id, _, _ in joining])
+    run(SQL["move"], **place, depth=end, now=clock.now())
+    thread.message_count, thread.path_version = end, thread.path_version + 1
+    invalidation.path_moved(
+        thread.user_id,
+        thread.id,
+        left=[id for id, _, _ in left],
+        positions=[position for _, position, _ in (*left, *joining)],
+        depth=common,
+    )
+
+
+def refuse_while_running(thread: Thread) -> None:
+    running = Reply.objects.filter(user=thread.user_id, thread=thread, status=Reply.Status.RUNNING).first()
+    if running:
+        raise ReplyInProgress(reply=str(running.id))
+
+
+def newest_end(turn_id: uuid.UUID, turns: Iterable[PlacedTurn]) -> uuid.UUID:
+    """The newest turn of those that follow a turn, or the turn itself. ``turns``: it and all that were stored after it, oldest
+    first. Pure."""
+    below, newest = {turn_id}, turn_id
+    for turn in turns:
+        if turn.parent in below:
+            below.add(turn.id)
+            newest = turn.id
+    return newest
+
+
+def _since(turn: Message) -> list[PlacedTurn]:
+    later = Message.objects.filter(user=turn.user_id, thread=turn.thread_id, position__gte=turn.position)
+    rows = later.order_by("position").values_list("id", "parent_id", "position")
+    return [PlacedTurn(id=id, parent=parent, position=position) for id, parent, position in rows]
+
+
+def turns_to(thread: Thread, message_id: str | uuid.UUID) -> QuerySet[Message]:
+    """The path that ends with a turn, oldest first, whether it is the active one or not. Raises ``MessageNotFound``."""
+    turn = threads.message_in(thread, message_id)
+    ids = [id for (id,) in run(SQL["path"], user=thread.user_id, thread=thread.id, turn=turn.id)]
+    return Message.objects.filter(user=thread.user_id, thread=thread, id__in=ids).order_by("position")
+
+
+def versions_of(turn: Message) -> Sequence[uuid.UUID]:
+    """Of one turn; empty where it is the only one."""
+    return versions([turn])[turn.id] if may_have_versions(turn) else ()
+
+
+def may_have_versions(turn: Message) -> bool:
+    """Not where no turn of its thread was left before it."""
+    return turn.position > turn.depth
+
+
+def versions(turns: Sequence[Message]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+    """Of each of these turns of one thread: the ids of all that follow the same turn, itself among them, oldest first."""
+    if not turns:
+        return {}
+    first = turns[0]
+    rows = run(SQL["siblings"], user=first.user_id, thread=first.thread_id, turns=[turn.id for turn in turns])
+    by_place: dict[tuple[uuid.UUID | None, int], list[uuid.UUID]] = {}
+    for id, parent, depth, _ in rows:
+        by_place.setdefault((parent, depth), []).append(id)
+    return {turn.id: by_place.get((turn.parent_id, turn.depth), [turn.id]) for turn in turns}
