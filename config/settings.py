@@ -464,6 +464,8 @@ SECURE_CSP = {
     "connect-src": [CSP.SELF],
     # Nothing from elsewhere is shown in a frame, wherever its scripts send it. (The connection may have been opened by then.)
     "frame-src": [CSP.SELF],
+    "worker-src": [CSP.SELF],
+    "manifest-src": [CSP.SELF],
     "object-src": [CSP.NONE],
     "base-uri": [CSP.NONE],
     "form-action": [CSP.SELF],

@@ -80,6 +80,7 @@ EXPECTED: dict[str, Kind] = {
     "artifacts/drawing/": OUR_FRAME,
     "accounts/leaving/": OPEN,
     "favicon.ico": OPEN,
+    **dict.fromkeys(("manifest.webmanifest", "service-worker.js", "offline/"), OPEN),
     **dict.fromkeys((f"accounts/{name}/" for name in ("login", "logout", "signup", "inactive", "confirm-email")), OPEN),
     **dict.fromkeys(
         (f"accounts/password/reset/{name}" for name in ("", "done/", "key/done/", "key/<uidb36>-<key>/")), OPEN

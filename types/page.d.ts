@@ -7,6 +7,10 @@ declare module "highlight" {
 
 declare const mermaid: any;
 
+// Written before the worker's script by conversations/web/installed.py.
+declare const RELEASE: string;
+declare const KEPT: string[];
+
 /** What the API answers with; its schema, at /api/v1/schema/, says what that holds. */
 type Row = Record<string, any>;
 

@@ -1,11 +1,14 @@
 from django.urls import include, path, re_path
 
-from conversations.web import account, entry, socket_docs, tokens, views
+from conversations.web import account, entry, installed, socket_docs, tokens, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
     path("threads/<uuid:thread_id>/", views.chat, name="thread"),
     path("threads/<uuid:thread_id>/print/", views.print_sheet, name="print_thread"),
+    path("manifest.webmanifest", installed.manifest, name="manifest"),
+    path("service-worker.js", installed.service_worker, name="service_worker"),
+    path("offline/", installed.offline, name="offline"),
     path("favicon.ico", views.icon, name="icon"),
     path("api/v1/docs/websocket/", socket_docs.page, name="socket_docs"),
     path("account/tokens/", tokens.page, name="tokens"),

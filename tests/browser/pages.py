@@ -22,12 +22,17 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, input, textarea, a")
     .map((element) => [element, element.getBoundingClientRect()])
     .filter(([, box]) => box.width < 44 || box.height < 44)
     .map(([element, box]) => `${element.outerHTML.slice(0, 80)} ${box.width} x ${box.height}`)"""
+BLOCKED = "Service Worker registration blocked by Playwright"
 UNKNOWN_YET = "Unrecognized Content-Security-Policy directive 'webrtc'"
 """No browser knows it yet; it is there for those to come."""
 PATIENCE = 120_000
 """Milliseconds, for busy machines: what comes at once costs no more."""
 PASSWORD = "correct-horse-battery-9"
-DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 820}, "color_scheme": "light"}
+DESK: dict[str, Any] = {
+    "viewport": {"width": 1280, "height": 820},
+    "color_scheme": "light",
+    "service_workers": "block",  # but where it is about them: else each page would bring one
+}
 
 
 def launch(playwright: Playwright, executable: str) -> Browser:
@@ -136,7 +141,7 @@ class Chat:
         return turn.locator(".bubble, .parts").first.inner_text()
 
     def _heard(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and UNKNOWN_YET not in message.text:
+        if message.type in {"error", "warning"} and UNKNOWN_YET not in message.text and BLOCKED not in message.text:
             self.problems.append(f"{message.text} ({message.location.get('url', '')})")
 
 

@@ -10,6 +10,7 @@ import { ConnectionBar } from "./connection.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
+import { keepForOffline } from "./installed.js";
 import { givenToReplies } from "./given.js";
 import { wireImport } from "./importing.js";
 import { gettext } from "./language.js";
@@ -419,6 +420,7 @@ wireShortcuts({
 addEventListener("beforeunload", (event) => attachments.anyUploading && event.preventDefault());
 document.addEventListener("visibilitychange", () => document.hidden || list.renew());
 settleZone(page.zone);
+keepForOffline();
 show(page.thread ?? NEW);
 list.load();
 if (!matchMedia("(pointer: coarse)").matches) composer.focus();

@@ -13,9 +13,13 @@ function guarded(action, otherwise) {
   }
 }
 
-/** @param {number} userId */
+/** Whose drafts the page without a server shows. */
+const READER = "openbook:reader";
+
+/** @param {number} userId who reads here now */
 export function storeOf(userId) {
   const prefix = `openbook:${userId}:`;
+  guarded(() => localStorage.setItem(READER, String(userId)));
   return {
     read: (key, fallback) => guarded(() => JSON.parse(localStorage.getItem(prefix + key)) ?? fallback, fallback),
     write: (key, value) =>
@@ -27,7 +31,7 @@ export function storeOf(userId) {
     forgetAll: () =>
       guarded(() =>
         Object.keys(localStorage)
-          .filter((key) => key.startsWith(prefix))
+          .filter((key) => key.startsWith(prefix) || key === READER)
           .forEach((key) => localStorage.removeItem(key)),
       ),
   };

@@ -11,8 +11,7 @@ export function wireTheme(root) {
 }
 
 function choose(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
+  dispatchEvent(new CustomEvent("themechosen", { detail: theme }));
   try {
     localStorage.setItem(KEY, theme);
   } catch (error) {
