@@ -236,9 +236,13 @@ def mail_packed_in_mail(folder: Path) -> Path:
     return file
 
 
+OPEN_ROWS = 200_000
+"""Several times what one field of a table may hold."""
+
+
 def csv_of_an_open_quote(folder: Path) -> Path:
     file = folder / "quote.csv"
-    file.write_text("a,b\n1,2\n3,4\n" + '5,"' + "open,\n" * 1_000_000)
+    file.write_text("a,b\n1,2\n3,4\n" + '5,"' + "open,\n" * OPEN_ROWS)
     return file
 
 

@@ -1,12 +1,12 @@
 """Whatever the texts of a request say, each is read back from it as it went in, from the source that it came from: of every
 provider's form, and of every source of context."""
 
-import ast
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -279,10 +279,15 @@ def test_no_other_module_writes_a_marker() -> None:
 
 def strings(path: Path) -> list[str]:
     """The texts in a module's code, without what only explains it."""
-    tree = ast.parse(path.read_text("utf-8"))
-    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    return [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained
-    ]
+    return [*texts_in(compile(path.read_text("utf-8"), str(path), "exec", dont_inherit=True, optimize=2))]
+
+
+def texts_in(constant: object) -> Iterator[str]:
+    match constant:
+        case str():
+            yield constant
+        case tuple() | frozenset():
+            for each in constant:
+                yield from texts_in(each)
+        case CodeType():
+            yield from texts_in(constant.co_consts)

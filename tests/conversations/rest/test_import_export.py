@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.tokens.estimate import turn_tokens
-from conversations.import_export import store
+from conversations.import_export import document_writer, store
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.document_writer import PAGE, export
@@ -472,9 +472,9 @@ async def test_what_is_no_json_document_is_refused(user: User, api: Api) -> None
 async def test_a_document_larger_than_a_message_passes_up_to_its_own_limit(
     user: User, api: Api, settings: Any, chunked: bool
 ) -> None:
-    settings.OPENBOOK_MAX_IMPORT_MB = 3
+    settings.OPENBOOK_MAX_IMPORT_MB = 1
     lengths = {"Content-Length": "", "Transfer-Encoding": "chunked"} if chunked else {}
-    long = document({"messages": [make_message("user", "x" * 900_000, 0)] * 3})
+    long = document({"messages": [make_message("user", "x" * 300_000, 0)] * 3})
     passes = await api.send("POST", "import/", json.dumps(long).encode(), **lengths)
     assert (passes.status, await Message.objects.acount()) == (201, 3)
 
@@ -484,9 +484,9 @@ async def test_a_document_larger_than_a_message_passes_up_to_its_own_limit(
         {
             "type": "invalid_request",
             "code": "import_too_large",
-            "message": "The document is too large; the limit is 3 MiB. Nothing was imported: send it as several documents, "
+            "message": "The document is too large; the limit is 1 MiB. Nothing was imported: send it as several documents, "
             "each with some of its threads.",
-            "details": {"limit": 3 * 2**20},
+            "details": {"limit": 2**20},
         },
     )
     assert await Message.objects.acount() == 3
@@ -559,10 +559,13 @@ async def export_all(user: User) -> tuple[list[bytes], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("turns", [40, 2])
-async def test_an_export_of_long_turns_takes_the_memory_of_a_few(user: User, turns: int) -> None:
-    """40 turns of 500,000 characters, in one thread or in many that are read together."""
+async def test_an_export_of_long_turns_takes_the_memory_of_a_few(
+    user: User, monkeypatch: pytest.MonkeyPatch, turns: int
+) -> None:
+    """40 turns of half of what is read at once, in one thread or in many that are read together."""
+    monkeypatch.setattr(document_writer, "AT_ONCE", 200_000)
     for _ in range(40 // turns):
-        await in_database(make_thread)(user, ["x" * 500_000] * turns)
+        await in_database(make_thread)(user, ["x" * 100_000] * turns)
     size = 0
     tracemalloc.start()
     try:
@@ -571,8 +574,8 @@ async def test_an_export_of_long_turns_takes_the_memory_of_a_few(user: User, tur
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert size > 20_000_000
-    assert peak < 10_000_000
+    assert size > 4_000_000
+    assert peak < 2_000_000
 
 
 async def test_an_export_asks_no_more_for_many_threads_than_for_few(
@@ -588,9 +591,12 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
     assert len(asked[user]) == len(asked[other_user]) == 12
 
 
-async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api) -> None:
-    threads = [talk(2 * PAGE + 1), *(talk(turns % 5) for turns in range(PAGE + 3)), talk(PAGE)]
-    memories = [{"content": f"Memory {number}", "created_at": iso(number % 7)} for number in range(PAGE + 3)]
+async def test_a_long_export_comes_in_pieces_without_a_gap(
+    user: User, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_writer, "PAGE", page := 20)
+    threads = [talk(2 * page + 1), *(talk(turns % 5) for turns in range(page + 3)), talk(page)]
+    memories = [{"content": f"Memory {number}", "created_at": iso(number % 7)} for number in range(page + 3)]
     assert (await api.post("import/", document(*threads, memories=memories))).status == 201
     pieces, book = await export_all(user)
     assert max(map(len, pieces)) < sum(map(len, pieces)) / 4
@@ -620,7 +626,7 @@ async def test_artifacts_too_long_to_be_in_memory_come_version_by_version(user: 
 
 
 async def test_an_import_of_many_turns_leaves_the_planner_informed(user: User, api: Api) -> None:
-    answer: ApiResponse = await api.post("import/", document(talk(3_000)))
+    answer: ApiResponse = await api.post("import/", document(talk(store.MANY + 200)))
     thread = await Thread.objects.aget(id=answer.body["threads"][0]["id"])
     turns = Message.objects.filter(thread=thread, is_active=True, position__gt=10).order_by("position")[:PAGE]
     assert "Sort" not in await in_database(turns.explain)()
@@ -726,14 +732,14 @@ def test_no_more_is_read_than_is_stored_at_once() -> None:
     read = []
 
     def records() -> Iterator[Record]:
-        for number in range(3_000):
+        for number in range(1_300):
             read.append(number)
             yield reader.thread(
-                talk(3) if number < 1_000 else {"messages": [make_message("user", "x" * 40_000, 0)]}, "place", ALONE
+                talk(3) if number < 600 else {"messages": [make_message("user", "x" * 40_000, 0)]}, "place", ALONE
             )
 
     sizes = [(len(batch), len(read)) for batch in store.batches(records())]
     assert max(size for size, _ in sizes) <= 251
     assert all(done <= sum(size for size, _ in sizes[: index + 1]) + 1 for index, (_, done) in enumerate(sizes))
-    assert sum(size for size, _ in sizes) == 3_000
-    assert len(sizes) > 20
+    assert sum(size for size, _ in sizes) == 1_300
+    assert len(sizes) > 8

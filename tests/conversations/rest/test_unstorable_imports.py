@@ -15,8 +15,8 @@ from tests.conversations.rest.client import Api, ApiResponse
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-EACH = 3 if "OPENBOOK_TEST_EXAMPLES" in os.environ else 7
-"""Every so-many-th upload is sent."""
+EACH = 3 if "OPENBOOK_TEST_EXAMPLES" in os.environ else 29
+"""Every so-many-th upload is sent; the reader is given all of them without a database."""
 
 
 async def counts() -> list[int]:
