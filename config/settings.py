@@ -348,6 +348,9 @@ OPENBOOK_MAX_UPLOADS_MB = max(
 OPENBOOK_OCR = env_languages("OPENBOOK_OCR")
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
+# Off: nobody makes links that anybody can open, and those that were made open nothing.
+OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
+OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))
 # For each user; 0 is no limit. Staff can set others for one user.
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))

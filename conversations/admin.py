@@ -10,6 +10,7 @@ from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.projects import ProjectAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
+from conversations.staff.shares import ShareAdmin
 from conversations.staff.threads import ThreadAdmin
 from conversations.staff.tokens import ApiTokenAdmin
 from conversations.staff.users import UserAdmin
@@ -28,6 +29,7 @@ __all__ = [
     "MessageAdmin",
     "ProjectAdmin",
     "ReplyAdmin",
+    "ShareAdmin",
     "ThreadAdmin",
     "UserAdmin",
 ]

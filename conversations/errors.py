@@ -190,10 +190,21 @@ class VersionNotFound(NotFound):
     message = "The artifact has no such version. Its versions count from 1."
 
 
+class ShareNotFound(NotFound):
+    code = "share_not_found"
+    message = "There is no such link, or it isn't yours, or it is revoked already. Check the id."
+
+
 class Conflict(OpenbookError):
     """Not as things stand."""
 
     type, status = "conflict", 409
+
+
+class TooManyShares(Conflict):
+    """``details["limit"]`` is how many links a person may have at once."""
+
+    code = "too_many_shares"
 
 
 class AlreadyExists(Conflict):
@@ -237,6 +248,11 @@ class InsufficientScope(OpenbookError):
     """``details["scope"]`` is the one that the token lacks."""
 
     type, code, status = "permission", "insufficient_scope", 403
+
+
+class SharingOff(OpenbookError):
+    type, code, status = "permission", "sharing_off", 403
+    message = "Sharing is off on this server. Whoever runs it can switch it on with OPENBOOK_SHARING=on."
 
 
 class SignInNeeded(OpenbookError):

@@ -10,13 +10,21 @@ from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
 from conversations.accounts.tokens import issue
-from conversations.models import Assistant, Connection, ContentAccess, Instructions, Message, Project, Thread
+from conversations.models import Assistant, Connection, ContentAccess, Instructions, Message, Project, Share, Thread
 from conversations.models import Model as LanguageModel
 from memory.models import Consolidation
 from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
 from tests.conversations.connections import make_connection
-from tests.conversations.factories import make_feedback, make_file, make_project, make_reply, make_snapshot, make_thread
+from tests.conversations.factories import (
+    make_feedback,
+    make_file,
+    make_project,
+    make_reply,
+    make_share,
+    make_snapshot,
+    make_thread,
+)
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 NEEDLE = "Xylophonist"
@@ -90,6 +98,7 @@ def belongings(person: User) -> Row:
         apps.get_model("memory", "Topic"): make_topic(person, NEEDLE, thread=thread, sources=[turn.id]).pk,
         type(file): file.pk,
         Project: make_project(person, NEEDLE, instructions=NEEDLE).pk,
+        Share: make_share(thread, title=True).pk,
         Consolidation: Consolidation.objects.create(user=person).pk,
         User: person.pk,
         Group: Group.objects.get(name="Support").pk,

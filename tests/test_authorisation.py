@@ -20,7 +20,7 @@ from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import groups, tokens
-from conversations.models import ContextSnapshot, File, FilePart, Message, Project, Reply, Scope, Thread
+from conversations.models import ContextSnapshot, File, FilePart, Message, Project, Reply, Scope, Share, Thread
 from conversations.runtime.db import in_database
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests.belongings import NEEDLE, Row, belongings
@@ -39,14 +39,13 @@ class Kind(Enum):
     PAGE = "a page of whoever is signed in"
     ROW_PAGE = "a page of one row"
     FRAME = "what stands in a frame of a page, which tells for itself that nobody is signed in"
-    OUR_FRAME = "the same, without anybody's content"
     SYSTEM = "a page of staff who have its right"
     CALL = "a call about whoever calls"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, OUR_FRAME, SYSTEM, CALL, PROGRAM, ROW_CALL = Kind
+OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, PROGRAM, ROW_CALL = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -63,7 +62,7 @@ ABOUT_ONESELF = (
         "models",
         "tags",
     ),
-    *("memories/search", "preferences", "projects", "threads", "tokens", "tokens/current", "topics"),
+    *("memories/search", "preferences", "projects", "shares", "threads", "tokens", "tokens/current", "topics"),
 )
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
@@ -73,11 +72,18 @@ EXPECTED: dict[str, Kind] = {
     "account/language/": PAGE,
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
+    "account/shares/": PAGE,
     "threads/<uuid:thread_id>/": ROW_PAGE,
     "threads/<uuid:thread_id>/print/": ROW_PAGE,
     "account/tokens/<int:token_id>/revoke/": ROW_PAGE,
+    "account/shares/<uuid:share_id>/revoke/": ROW_PAGE,
+    "s/<str:token>/": OPEN,
+    "s/<str:token>/continue/": PAGE,
+    "s/<str:token>/frame/": OPEN,
+    "s/<str:token>/files/<uuid:file_id>/": OPEN,
+    "robots.txt": OPEN,
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": FRAME,
-    "artifacts/drawing/": OUR_FRAME,
+    "artifacts/drawing/": OPEN,
     "accounts/leaving/": OPEN,
     "favicon.ico": OPEN,
     **dict.fromkeys(("manifest.webmanifest", "service-worker.js", "offline/"), OPEN),
@@ -136,6 +142,7 @@ ROWS: dict[type[Model], str] = {
     File: "user",
     FilePart: "file__user",
     Project: "user",
+    Share: "user",
 }
 
 
@@ -202,12 +209,12 @@ WITHOUT_TEXTS = {
     "account/delete/",
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")),
     "account/tokens/",
+    "s/<str:token>/continue/",
     "admin/password_change/",
-    "artifacts/drawing/",
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
     *(
         f"api/v1/{name}/"
-        for name in ("accesses", "assistants", "limits", "models", "preferences", "tokens", "tokens/current")
+        for name in ("accesses", "assistants", "limits", "models", "preferences", "shares", "tokens", "tokens/current")
     ),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
     "api/v1/files/<str:file_id>/given/",
@@ -226,7 +233,13 @@ def with_everything(user: User) -> dict[str, Any]:
     ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (
         {f"{name}_id": value for name, value in ids.items()}
-        | {"number": 1, "slug": "companion", "name": "queue-old"}
+        | {
+            "share_id": rows["conversations_share"],
+            "token": "no-such-token",
+            "number": 1,
+            "slug": "companion",
+            "name": "queue-old",
+        }
         | {"uidb36": "1", "key": "x"}
     )
 
@@ -264,7 +277,7 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status not in (401, 403)
         case Kind.PAGE | Kind.ROW_PAGE if not is_signed_in:
             return status == 302 and location.startswith("/accounts/login/")
-        case Kind.FRAME | Kind.OUR_FRAME if not is_signed_in:
+        case Kind.FRAME if not is_signed_in:
             return status == 403
         case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
             return status == 302 and location.startswith("/admin/login/")
@@ -376,6 +389,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     without = {route for route, (status, has_needle) in found.items() if not has_needle}
     assert {route: status for route, (status, _) in found.items() if status != 200} == {
         **dict.fromkeys(("accounts/password/set/", "admin/password_change/"), 302),  # there is a password
+        "s/<str:token>/continue/": 302,  # by a form
         "api/v1/tokens/current/": 404,
         "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
         **dict.fromkeys(FILE_PICTURES, 404),  # a text has none

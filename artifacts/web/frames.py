@@ -70,6 +70,7 @@ INNER_PAGE = re.compile(r"<(/?)(?=(?:iframe|frame|frameset|object|applet|fencedf
 LEADING_AWAY = re.compile(r"<(?:meta|link|base|embed)(?=[\s/>])", re.IGNORECASE)
 GUARD = Path(__file__).with_name("guard.js")
 
+NOTHING_HERE = "There is nothing here, or it isn’t yours. It may have been deleted."
 REWRITING_SECONDS = 10
 """The process limits its own work; this is for a machine that gives it none."""
 # A page in work keeps a core busy: more at once would only make each one slower, and of one person's one at a time is enough.
@@ -91,20 +92,21 @@ async def frame(request: HttpRequest, artifact_id: uuid.UUID, number: int) -> Ht
     assert isinstance(user, User)
     runs = request.method == "POST"
     if runs and not settings.OPENBOOK_RUN_SCRIPTS:
-        return _refused(request, 403, "Scripts of generated pages are switched off on this server.")
+        return refused(request, 403, "Scripts of generated pages are switched off on this server.")
     version = await in_database(_version)(user, artifact_id, number)
     if version is None or version.artifact.kind not in ({Kind.HTML} if runs else SHOWN):
-        return _refused(request, 404, "There is nothing here, or it isn’t yours. It may have been deleted.")
+        return refused(request, 404, NOTHING_HERE)
     if runs:
         return _secured(HttpResponse(with_guard(version.content)), policy(RUNNING))
-    return await _still(request, user, version)
+    return await still_page(request, version)
 
 
 @never_cache
 @require_safe
 def drawing(request: HttpRequest) -> HttpResponse:
-    """A page of our own for a sandboxed frame, without content: the chat tells it a diagram's text and gets a picture."""
-    if refusal := _refusal(request, request.user):
+    """A page of our own for a sandboxed frame, without content: a page tells it a diagram's text and gets a picture. It is for
+    anybody, as shared links show diagrams to people who aren't signed in."""
+    if refusal := not_in_a_frame(request):
         return refusal
     nonce = secrets.token_urlsafe(16)
     return _secured(render(request, "artifacts/frames/drawing.html", {"nonce": nonce}), policy(DRAWING, nonce))
@@ -126,13 +128,17 @@ def with_guard(content: str) -> str:
     )
 
 
+def not_in_a_frame(request: HttpRequest) -> HttpResponse | None:
+    if request.headers.get("Sec-Fetch-Dest", "iframe") == "iframe":
+        return None
+    return refused(request, 403, "This page is shown inside a chat only. Open the chat and choose the artifact there.")
+
+
 def _refusal(request: HttpRequest, user: User | AnonymousUser) -> HttpResponse | None:
-    if request.headers.get("Sec-Fetch-Dest", "iframe") != "iframe":
-        return _refused(
-            request, 403, "This page is shown inside a chat only. Open the chat and choose the artifact there."
-        )
+    if refusal := not_in_a_frame(request):
+        return refusal
     if not user.is_authenticated:
-        return _refused(request, 403, "You have been signed out. Sign in again to see this.")
+        return refused(request, 403, "You have been signed out. Sign in again to see this.")
     return None
 
 
@@ -166,17 +172,20 @@ def still(kind: str, content: str) -> bytes:
     return done.stdout
 
 
-async def _still(request: HttpRequest, user: User, version: ArtifactVersion) -> HttpResponse:
+async def still_page(request: HttpRequest, version: ArtifactVersion) -> HttpResponse:
+    """A version without its scripts, for whoever may see it; with its ``artifact`` at hand."""
+    if version.artifact.kind not in SHOWN:
+        return refused(request, 404, NOTHING_HERE)
     work = asyncio.get_running_loop().run_in_executor
-    async with _turns.setdefault(user.pk, asyncio.Lock()):
+    async with _turns.setdefault(version.user_id, asyncio.Lock()):
         try:
             page = await work(REWRITING, still, version.artifact.kind, version.content)
         except NotShown:
-            return _refused(request, 200, "This is too involved to be shown here. Look at its source, or download it.")
+            return refused(request, 200, "This is too involved to be shown here. Look at its source, or download it.")
     return _secured(HttpResponse(page), policy(STILL))
 
 
-def _refused(request: HttpRequest, status: int, words: str) -> HttpResponse:
+def refused(request: HttpRequest, status: int, words: str) -> HttpResponse:
     page = render(request, "artifacts/frames/refused.html", {"words": words}, status=status)
     return _secured(page, policy({"sandbox": "", "style-src": "'unsafe-inline'"}))
 

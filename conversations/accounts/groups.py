@@ -18,6 +18,7 @@ SEEN = {
         "model",
         "modelprice",
         "reply",
+        "share",
         "thread",
     ],
     "artifacts": ["artifact", "preset"],

@@ -5,7 +5,7 @@ before. Those count for themselves, so that nobody can lock a person out.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -75,6 +75,14 @@ def new_password(request: HttpRequest, kind: str) -> Iterator[None]:
 def count_request(request: HttpRequest, kind: str, *, most: int) -> None:
     """Something that strangers may ask for only so often an hour, from one address. Raises ``RateLimited``."""
     _count(_key(kind, network_of(address_of(request))), most, HOUR, "from your address")
+
+
+def count_guess(request: HttpRequest, kind: str, *, most: int) -> Callable[[], None]:
+    """An address that may be a guess at a secret, counted before it is looked at; so many wrong ones a minute from one network.
+    Raises ``RateLimited``. Returns what takes it back: it was right."""
+    key = _key(kind, network_of(address_of(request)))
+    _count(key, most, MINUTE, "from your address")
+    return lambda: rate_counters.take_back(key, seconds=MINUTE)
 
 
 def count_mail(email: str) -> bool:

@@ -11,6 +11,7 @@ from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.maintenance import MaintenanceRun
 from conversations.models.projects import Instructions, Project
 from conversations.models.replies import Quotation, Reply, ReplyEvent
+from conversations.models.shares import Share
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
@@ -45,6 +46,7 @@ __all__ = [
     "ReplyEvent",
     "RequestHour",
     "Scope",
+    "Share",
     "Thread",
     "TokenCount",
     "TokenFactor",

@@ -249,6 +249,11 @@ TABLES: dict[str, Table] = {
     ),
     "conversations.TurnFile": Table(goes_with="file", forgotten=GOES, cleared=GOES, never="numbers"),
     "conversations.BytesToRemove": Table(never="place"),
+    "conversations.Share": Table(
+        goes_with="thread",
+        stays="it holds ids and switches: its page is made of what is left when somebody opens it",
+        never="digest token",
+    ),
     # Artifacts
     "artifacts.Artifact": Table(
         goes_with="thread",

@@ -130,7 +130,7 @@ class FileContent(AsyncAPIView):
         """The bytes of a file, as they were uploaded."""
         file, source = await in_database(_opened)(caller(request), file_id)
         asked = asked_range(request, file.size)
-        return attached(_streamed(source, asked, size=file.size, media_type=file.media_type), file.name)
+        return attached(stream_file(source, asked, size=file.size, media_type=file.media_type), file.name)
 
 
 class PartList(APIView):
@@ -208,13 +208,13 @@ async def _picture_at(request: Request, place: str, name: str) -> HttpResponseBa
     tag = _tag(place)
     if conditional.is_known(request, tag):
         return conditional.not_modified(tag)
-    source, size, media_type = await in_database(_opened_picture)(place)
-    answer = _streamed(source, None, size=size, media_type=media_type)
+    source, size, media_type = await in_database(opened_picture)(place)
+    answer = stream_file(source, None, size=size, media_type=media_type)
     named = f"{PurePath(name).name}.{media_type.rpartition('/')[2]}"
     return conditional.tagged(attached(answer, named, inline=True), tag)
 
 
-def _opened_picture(place: str) -> tuple[IO[bytes], int, str]:
+def opened_picture(place: str) -> tuple[IO[bytes], int, str]:
     """The file, its size and its media type."""
     source = storage.open_bytes(place)
     media_type = _media_type(source.read(4))
@@ -230,4 +230,4 @@ def _tag(*content: object) -> str:
     return f'"{hashlib.sha256(repr(content).encode()).hexdigest()[:32]}"'
 
 
-_streamed = partial(streamed, run=lambda step: in_database(step, executor=EXECUTOR)())
+stream_file = partial(streamed, run=lambda step: in_database(step, executor=EXECUTOR)())

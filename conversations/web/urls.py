@@ -1,6 +1,6 @@
 from django.urls import include, path, re_path
 
-from conversations.web import account, entry, installed, socket_docs, tokens, views
+from conversations.web import account, entry, installed, shared, shares, socket_docs, tokens, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
@@ -9,6 +9,11 @@ urlpatterns = [
     path("manifest.webmanifest", installed.manifest, name="manifest"),
     path("service-worker.js", installed.service_worker, name="service_worker"),
     path("offline/", installed.offline, name="offline"),
+    path("s/<str:token>/", shared.shared, name="shared"),
+    path("s/<str:token>/continue/", shared.continued, name="continue_shared"),
+    path("s/<str:token>/frame/", shared.frame, name="shared_frame"),
+    path("s/<str:token>/files/<uuid:file_id>/", shared.file, name="shared_file"),
+    path("robots.txt", shared.robots),
     path("favicon.ico", views.icon, name="icon"),
     path("api/v1/docs/websocket/", socket_docs.page, name="socket_docs"),
     path("account/tokens/", tokens.page, name="tokens"),
@@ -24,6 +29,8 @@ urlpatterns = [
     path("accounts/reauthenticate/", account.reauthenticate),
     path("accounts/leaving/", entry.leaving, name="leaving"),
     path("accounts/", include("allauth.account.urls")),  # the names of the above, and the rest
+    path("account/shares/", shares.page, name="shares"),
+    path("account/shares/<uuid:share_id>/revoke/", shares.revoke, name="revoke_share"),
     path("account/", account.page, name="account"),
     path("account/language/", account.choose_language, name="choose_language"),
     path("account/sign-out/", account.sign_out, name="sign_out_elsewhere"),

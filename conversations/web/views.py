@@ -99,6 +99,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "answers": translated(answering.notes()),
         "examples": translated(EXAMPLES),
         "words": translated(wording()),
+        "share_days": settings.OPENBOOK_SHARE_DAYS if settings.OPENBOOK_SHARING else None,
         "zone": preferences.time_zone if preferences else None,
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.test import override_settings
 from django.utils import timezone
 
 from conversations.context.builder import build_context
@@ -31,6 +32,7 @@ from conversations.models import (
     Message,
     Project,
     Reply,
+    Share,
     Thread,
     TurnFile,
     text_blocks,
@@ -39,6 +41,8 @@ from conversations.providers import Provider
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
 from conversations.runtime.ids import uuid7
+from conversations.sharing import shares
+from conversations.sharing.shares import Shows, Terms
 
 numbers = count(1)
 
@@ -203,6 +207,12 @@ def make_thread_with_file(
     numbers = list(range(1, len(parts) + 1))
     TurnFile.objects.create(thread=thread, position=1, place=0, file=file, numbers=numbers, outlined=False)
     return thread, file
+
+
+def make_share(thread: Thread, **shows: bool) -> Share:
+    """A link to the thread up to its newest turn, wherever sharing is off, too."""
+    with override_settings(OPENBOOK_SHARING=True):
+        return shares.of_thread(thread, Terms(shows=Shows(**shows)))
 
 
 def keep_bytes(content: bytes) -> str:

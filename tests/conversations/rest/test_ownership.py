@@ -6,15 +6,27 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db.models import Model
+from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import tokens
-from conversations.models import Assistant, ContextSnapshot, Feedback, File, FilePart, Message, Project, Reply, Thread
+from conversations.models import (
+    Assistant,
+    ContextSnapshot,
+    Feedback,
+    File,
+    FilePart,
+    Message,
+    Project,
+    Reply,
+    Share,
+    Thread,
+)
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_feedback, make_file, make_project, make_snapshot, make_thread
+from tests.conversations.factories import make_feedback, make_file, make_project, make_share, make_snapshot, make_thread
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_topic
 
@@ -80,10 +92,27 @@ CALLS = [
     ("DELETE", "projects/{project}/", None, "project_not_found"),
     ("GET", "threads/?project={project}", None, "project_not_found"),
     ("GET", "files/?project={project}", None, "project_not_found"),
+    ("POST", "threads/{thread}/shares/", {}, "thread_not_found"),
+    ("POST", "artifacts/{artifact}/shares/", {}, "artifact_not_found"),
+    ("GET", "shares/?thread={thread}", None, "thread_not_found"),
+    ("DELETE", "shares/{share}/", None, "share_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [Feedback, File, FilePart, Project]
-IDS = ["thread", "request", "reply", "artifact", "message", "answer", "memory", "topic", "token", "file", "project"]
+TABLES += [Feedback, File, FilePart, Project, Share]
+IDS = [
+    "thread",
+    "request",
+    "reply",
+    "artifact",
+    "message",
+    "answer",
+    "memory",
+    "topic",
+    "token",
+    "file",
+    "project",
+    "share",
+]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
 
@@ -107,6 +136,7 @@ def belongings(user: User) -> dict[str, Any]:
         "topic": make_topic(user, thread=thread, sources=[turn.id]).id,
         "file": make_file(user, parts=["secret"], picture=b"\x89PNG").id,
         "project": make_project(user).id,
+        "share": make_share(thread).id,
     }
 
 
@@ -117,6 +147,11 @@ def spare_token(user: User) -> int:
 
 def rows() -> list[Any]:
     return [list(kind._default_manager.order_by("pk").values()) for kind in TABLES]
+
+
+@pytest.fixture(autouse=True)
+def sharing_is_on(settings: Settings) -> None:
+    settings.OPENBOOK_SHARING = True
 
 
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(

@@ -30,6 +30,8 @@ export class Panel {
   mode = "closed"; // closed, list, artifact, changes, edit, draft, guest
   /** @type {Guest | null} */
   guest = null;
+  /** @type {((artifact: Row, number: number) => void) | null} null: nothing can be shared */
+  onShare = null;
 
   /**
    * @param {import("./shelf.js").Shelf} shelf
@@ -500,6 +502,7 @@ export class Panel {
         }]
         : []),
       { label: gettext("Rename"), run: () => this.#rename() },
+      ...(this.onShare ? [{ label: gettext("Share…"), run: () => this.onShare(this.shelf.find(id), number) }] : []),
       { label: "Delete", danger: true, run: () => this.remove(id) },
     ]);
   }

@@ -18,6 +18,7 @@ import { Log } from "./log.js";
 import { ModelChoice } from "./model-choice.js";
 import { Models, openAgainMenu } from "./models.js";
 import { Scroll } from "./scroll.js";
+import { Sharing } from "./sharing.js";
 import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
 import { wireTheme } from "./theme.js";
@@ -47,6 +48,7 @@ const files = new Files();
 const attachments = new Attachments(store, files, page.limits);
 const book = new Book(page.user, { onTurn: goToTurn });
 const drawer = new Drawer();
+const sharing = page.share_days ? new Sharing(page.share_days, announcer) : null;
 const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
   files,
@@ -61,6 +63,7 @@ const log = new Log(byId("log"), scroll, {
   },
   onBook: (request) => book.open(request),
   onForget: (message) => menu.forgetTurn(open.thread, message),
+  onShare: sharing && ((message) => sharing.thread(open.thread, message)),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onFile: (id, options) => viewer.open(id, options),
@@ -77,6 +80,7 @@ const workbench = new Workbench(
     isRunning: () => Boolean(open.running),
   },
 );
+workbench.panel.onShare = sharing && ((artifact, number) => sharing.artifact(artifact, number));
 const viewer = new Viewer(workbench.panel, files, announcer);
 const composer = new Composer(
   store,
@@ -119,7 +123,7 @@ wireDragging(list.element, {
 });
 
 const menu = new ThreadMenu(
-  { list, drawer, announcer },
+  { list, drawer, announcer, sharing },
   {
     onChanged: threadChanged,
     onCleared: clearedHere,

@@ -240,8 +240,8 @@ export class Log {
   }
 
   #userTurn(options) {
-    const { files, onForget, onFile } = this.listeners;
-    return new UserTurn({ ...options, files, onForget, onFile });
+    const { files, onForget, onShare, onFile } = this.listeners;
+    return new UserTurn({ ...options, files, onForget, onShare, onFile });
   }
 
   #assistantTurn(replyId) {
@@ -256,6 +256,7 @@ export class Log {
       otherModels: this.listeners.otherModels,
       onBook: this.listeners.onBook,
       onForget: this.listeners.onForget,
+      onShare: this.listeners.onShare,
       onArtifact: this.listeners.onArtifact,
       onDraft: this.listeners.onDraft,
       onFile: this.listeners.onFile,

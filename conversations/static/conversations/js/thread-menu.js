@@ -19,6 +19,7 @@ export class ThreadMenu {
    *   list: import("./threads.js").ThreadList,
    *   drawer: import("./drawer.js").Drawer,
    *   announcer: import("./announce.js").Announcer,
+   *   sharing: import("./sharing.js").Sharing | null,
    * }} page
    * @param {{
    *   onChanged: (thread: Thread) => void,
@@ -28,10 +29,11 @@ export class ThreadMenu {
    *   onError: (words: string) => void,
    * }} on
    */
-  constructor({ list, drawer, announcer }, on) {
+  constructor({ list, drawer, announcer, sharing }, on) {
     this.list = list;
     this.drawer = drawer;
     this.announcer = announcer;
+    this.sharing = sharing;
     this.on = on;
   }
 
@@ -66,6 +68,7 @@ export class ThreadMenu {
         run: () => this.#remember(thread, thread.remembers === false),
       },
       { label: gettext("Print…"), run: () => location.assign(printPageOf(thread)) },
+      ...(this.sharing ? [{ label: gettext("Share…"), run: () => this.sharing.thread(thread) }] : []),
       {
         label: gettext("Clear…"),
         hint: gettext("Forgets all its turns, keeps the conversation."),

@@ -42,9 +42,10 @@ function copyButton(text) {
 }
 
 /** What is done too seldom for a button of its own. */
-function more(label, { text, forget }) {
+function more(label, { text, share, forget }) {
   const items = [
     { label: gettext("Copy"), run: () => copyFrom(button, text) },
+    ...(share ? [{ label: gettext("Share up to here…"), run: share }] : []),
     { label: gettext("Forget this turn…"), danger: true, run: forget },
   ];
   const button = iconButton("more", label, () => openMenu(button, items), { "aria-haspopup": "menu" });
@@ -68,9 +69,11 @@ export class UserTurn {
    * @param {OpenFile} turn.onFile
    * @param {string} [turn.clientMessageId]
    * @param {(message: Message) => void} turn.onForget
+   * @param {((message: Message) => void) | null} turn.onShare null: nothing can be shared
    */
-  constructor({ text, content, files, clientMessageId, onForget, onFile }) {
+  constructor({ text, content, files, clientMessageId, onForget, onShare, onFile }) {
     this.text = text;
+    this.onShare = onShare;
     this.onForget = onForget;
     this.files = fileCards(content, files, onFile);
     this.clientMessageId = clientMessageId;
@@ -96,7 +99,11 @@ export class UserTurn {
     this.actions.replaceChildren(
       timeOf(message.created_at),
       ...(message.text ? [copyButton(message.text)] : []),
-      more(gettext("More about your message"), { text: message.text, forget: () => this.onForget(message) }),
+      more(gettext("More about your message"), {
+        text: message.text,
+        share: this.onShare && (() => this.onShare(message)),
+        forget: () => this.onForget(message),
+      }),
     );
     if (message.status === "forgotten") this.forgotten();
     this.answered(message.status);
@@ -140,6 +147,7 @@ export class AssistantTurn {
    * @property {(requestId: string) => void} onBook
    * @property {() => void} onShown
    * @property {(message: Message) => void} onForget
+   * @property {((message: Message) => void) | null} onShare
    * @property {(artifact: Row) => void} onArtifact
    * @property {(replyId: string, toolId: string) => void} onDraft
    * @property {OpenFile} onFile
@@ -156,6 +164,7 @@ export class AssistantTurn {
     otherModels,
     onBook,
     onForget,
+    onShare,
     onShown,
     onArtifact,
     onDraft,
@@ -167,6 +176,7 @@ export class AssistantTurn {
     this.cards = null;
     this.onBook = onBook;
     this.onForget = onForget;
+    this.onShare = onShare;
     this.onShown = onShown;
     this.onFile = onFile;
     this.request = null;
@@ -349,10 +359,12 @@ export class AssistantTurn {
             given(facts),
             h("span", { class: "visually-hidden" }, ` – ${gettext("open what the model was given for this reply")}`),
           ),
-        message?.text && more(
-          gettext("More about this reply"),
-          { text: message.text, forget: () => this.onForget(message) },
-        ),
+        message?.text &&
+          more(gettext("More about this reply"), {
+            text: message.text,
+            share: this.onShare && (() => this.onShare(message)),
+            forget: () => this.onForget(message),
+          }),
       ].filter(Boolean),
     );
   }

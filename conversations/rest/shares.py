@@ -1,0 +1,147 @@
+"""Links that show a thread up to a turn, or an artifact, to whoever has them."""
+
+from typing import Annotated, TypedDict
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import threads
+from conversations.errors import ShareNotFound
+from conversations.models import Share
+from conversations.rest.base import APIView, caller
+from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Parameter
+from conversations.rest.serializers import described, valid
+from conversations.runtime.shapes import Id, Time, fill
+from conversations.sharing import shares
+from conversations.sharing.shares import Shows, Terms
+
+OFF = {"default": False}
+
+
+def are_allowed(days: int) -> None:
+    if days > shares.most_days():
+        raise exceptions.ValidationError(f"At most {shares.most_days()} days.")
+
+
+class ShowsFields(TypedDict):
+    """What stands on the page beside what was said."""
+
+    book: Annotated[bool, OFF, "By which model each reply is, and how many turns it was given: figures, no words."]
+    files: Annotated[bool, OFF, "The files that turns brought; else neither they nor their names in citations."]
+    names: Annotated[bool, OFF, "Your user name, and which assistant answered."]
+    title: Annotated[bool, OFF, "The title, on the page and in previews of the link."]
+
+
+class ShareTerms(TypedDict, total=False):
+    days: Annotated[
+        int,
+        {"min_value": 1, "validators": [are_allowed]},
+        f"How long it can be opened: {shares.DAYS}, or fewer where the server allows fewer.",
+    ]
+    shows: Annotated[ShowsFields, "What it shows beside what was said; nothing of it by default."]
+
+
+class ThreadShareRequest(ShareTerms, total=False):
+    message: Annotated[
+        Id, "The last turn that it shows, on whichever path that is; the newest of the active path by default."
+    ]
+
+
+class ArtifactShareRequest(ShareTerms, total=False):
+    version: Annotated[
+        int | None,
+        {"min_value": 1, "max_value": 2**31 - 1},
+        "The version that it shows. Left out or null: whichever is the newest when it is opened.",
+    ]
+
+
+class ShareAnswer(TypedDict):
+    id: Annotated[Id, "Id of the link."]
+    url: Annotated[
+        str | None,
+        "Its path on this server, `/s/<token>/`. Null: it was made under a `SECRET_KEY` that is gone; it still opens.",
+    ]
+    kind: Annotated[str, ("thread", "artifact"), "What it shows."]
+    thread: Annotated[Id, "Id of the thread that it is of."]
+    message: Annotated[Id | None, "The last turn that it shows; null: it shows an artifact."]
+    artifact: Annotated[Id | None, "The artifact that it shows; null: it shows turns."]
+    version: Annotated[int | None, "The version of the artifact; null: the newest, or it shows turns."]
+    shows: Annotated[ShowsFields, "What it shows beside what was said."]
+    views: Annotated[int, "How often it was opened by somebody else."]
+    created_at: Annotated[Time, "When it was made."]
+    expires_at: Annotated[Time, "From then on it opens nothing."]
+
+
+class ThreadShareList(APIView):
+    @extend_schema(request=described(ThreadShareRequest), responses={201: described(ShareAnswer)})
+    def post(self, request: Request, thread_id: str) -> Response:
+        """Make a link that shows the thread up to a turn to whoever has it. Later turns and other paths never show, nor what is
+        forgotten from then on. Refused with 403 `sharing_off` where the server does not allow it."""
+        thread = threads.get(caller(request), thread_id)
+        fields = valid(ThreadShareRequest, request)
+        share = shares.of_thread(thread, _terms(fields), message_id=fields.get("message"))
+        return Response(share_object(share), status=201)
+
+
+class ArtifactShareList(APIView):
+    @extend_schema(request=described(ArtifactShareRequest), responses={201: described(ShareAnswer)})
+    def post(self, request: Request, artifact_id: str) -> Response:
+        """Make a link that shows an artifact to whoever has it. Refused with 403 `sharing_off` where the server does not allow
+        it."""
+        user = caller(request)
+        artifact = threads.artifact_of(user, artifact_id)
+        fields = valid(ArtifactShareRequest, request)
+        share = shares.of_artifact(artifact, user, _terms(fields), version=fields.get("version"))
+        return Response(share_object(share), status=201)
+
+
+class ShareList(APIView):
+    pagination_class = ordered_by("-id")
+    thread = Parameter("thread", "Only those of this thread: its id.")
+
+    @extend_schema(responses=described(ShareAnswer, many=True), parameters=[thread])
+    def get(self, request: Request) -> Response:
+        """The links of the caller that show anything, newest first, also those that have expired. None that were revoked."""
+        user = caller(request)
+        rows = shares.of(user)
+        if thread_id := self.thread.text(request):
+            rows = rows.filter(thread=threads.get(user, thread_id))
+        return self.page(request, rows, lambda page: [share_object(each) for each in page])
+
+
+class ShareDetail(APIView):
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, share_id: str) -> Response:
+        """Revoke a link, for good. It opens nothing from now on."""
+        id = threads.identifier(share_id, ShareNotFound)
+        if not shares.revoke(Share.objects.filter(user=caller(request), id=id)):
+            raise ShareNotFound
+        return Response(status=204)
+
+
+def share_object(share: Share) -> ShareAnswer:
+    return fill(
+        ShareAnswer,
+        share,
+        url=shares.address_of(share),
+        thread=share.thread_id,
+        message=share.message_id,
+        artifact=share.artifact_id,
+        shows=shows_of(share),
+    )
+
+
+def shows_of(share: Share) -> ShowsFields:
+    return {
+        "book": share.shows_book,
+        "files": share.shows_files,
+        "names": share.shows_names,
+        "title": share.shows_title,
+    }
+
+
+def _terms(fields: ShareTerms) -> Terms:
+    return Terms(shows=Shows(**fields.get("shows", {})), days=fields.get("days"))

@@ -1,0 +1,28 @@
+"""The turns that a link shows: the path to the shared one, as it is at this moment, without what was forgotten."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from conversations.models import Message, Share
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
+
+TURN_IDS = read_statements(__file__)["turn_ids"]
+
+
+def is_shown(turn: Message) -> bool:
+    return turn.status != Message.Status.FORGOTTEN and turn.forgotten_at is None
+
+
+def turn_ids(share: Share) -> list[UUID]:
+    """Of all turns on the path, the first one first; none where the shared turn is gone. Their rows say which are shown."""
+    if share.message_id is None:
+        return []
+    rows = run(TURN_IDS, message=share.message_id, thread=share.thread_id, user=share.user_id)
+    return [id for (id,) in rows]
+
+
+def turns(share: Share, ids: Sequence[UUID]) -> list[Message]:
+    """The turns of these ids that are shown, in order."""
+    rows = Message.objects.filter(id__in=ids, user=share.user_id, thread=share.thread_id)
+    return [turn for turn in rows.order_by("depth") if is_shown(turn)]
