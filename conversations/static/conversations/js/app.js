@@ -28,6 +28,7 @@ import { printPageOf, ThreadMenu } from "./thread-menu.js";
 import { Selection } from "./thread-selection.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
+import { compareVersions } from "./versions.js";
 import { Viewer } from "./viewer.js";
 import { useWords } from "./words.js";
 import { settleZone } from "./zone.js";
@@ -64,6 +65,14 @@ const log = new Log(byId("log"), scroll, {
   onBook: (request) => book.open(request),
   onForget: (message) => menu.forgetTurn(open.thread, message),
   onShare: sharing && ((message) => sharing.thread(open.thread, message)),
+  onEdit: (message, text) => open.edit(message, text),
+  onVersion: (id) => open.goTo(id),
+  onCompare: (message) =>
+    compareVersions(open.thread.id, message, {
+      nameOfModel: (id, provider) => models.name(id, provider),
+      onVersion: (id) => open.goTo(id),
+      onError: say,
+    }),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onFile: (id, options) => viewer.open(id, options),
@@ -86,7 +95,7 @@ const composer = new Composer(
   store,
   page.limits.message_chars,
   { attachments, announcer },
-  { onSend: send, onStop: () => open.stop() },
+  { onSend: send, onStop: () => open.stop(), onEditLast: () => log.editLast() },
 );
 const choice = new ModelChoice({ models, store, composer }, page.answers, {
   reader: () => open,
@@ -185,6 +194,7 @@ function show(thread) {
       onEarlier: showEarlier,
       onLoaded: () => loaded(thread),
       onCleared: cleared,
+      onMoved: moved,
       onLoadFailed: (error) => loadFailed(error, thread),
     },
   );
@@ -374,6 +384,17 @@ function cleared() {
   log.markWindow(null);
   showEmpty(open.thread.id);
   look(open.thread.id);
+}
+
+/** Another branch of the conversation is shown. @param {HTMLElement | null} element its turn that was asked for */
+function moved(element) {
+  book.forget();
+  showEmpty(open.thread.id);
+  readWindow(log.newestRequest);
+  if (!element) return scroll.toEnd();
+  scroll.point(element);
+  const steps = /** @type {HTMLButtonElement[]} */ ([...element.querySelectorAll(".version-step")]);
+  return steps.find((step) => !step.disabled)?.focus({ preventScroll: true });
 }
 
 /** Its title may have changed. */

@@ -16,7 +16,7 @@ export class Composer {
    * @param {Store} store
    * @param {number} limit characters
    * @param {{attachments: import("./attachments.js").Attachments, announcer: import("./announce.js").Announcer}} parts
-   * @param {{onSend: (text: string, files: string[]) => void, onStop: () => void}} on
+   * @param {{onSend: (text: string, files: string[]) => void, onStop: () => void, onEditLast: () => boolean}} on
    */
   constructor(store, limit, { attachments, announcer }, on) {
     this.store = store;
@@ -187,6 +187,7 @@ export class Composer {
   }
 
   #key(event) {
+    if (event.key === "ArrowUp" && !this.text.value && !this.running && this.on.onEditLast()) event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     if (this.running) this.say(

@@ -40,6 +40,7 @@ export class Log {
    * @typedef {import("./turn.js").TurnListeners} TurnListeners
    * @param {Omit<TurnListeners, "onRephrase" | "onShown"> & {
    *   files: import("./files.js").Files,
+   *   onEdit: (message: Message, text: string) => void,
    *   onRephrase: (text: string) => void,
    *   onText: (turn: AssistantTurn) => void,
    * }} listeners
@@ -129,6 +130,7 @@ export class Log {
   /** A user turn is stored. */
   saved(message) {
     if (this.#byMessage.has(message.id)) return;
+    this.#leaveAfter(message);
     const mine = this.#pending.get(message.client_message_id);
     const turn = (mine ?? this.#userTurn(message)).saved(message);
     this.#pending.delete(message.client_message_id);
@@ -136,6 +138,30 @@ export class Log {
     if (!mine) this.#insert(turn);
     this.#markDays();
     this.scroll.grown();
+  }
+
+  /** Whether the turn that a message follows is shown, so that it can stand below that. @param {Message} message */
+  follows({ parent }) {
+    return !parent || this.#byMessage.has(parent);
+  }
+
+  /** @param {string | undefined} messageId whether it is the last turn that is stored */
+  endsWith(messageId) {
+    const elements = /** @type {HTMLElement[]} */ ([...this.element.querySelectorAll(".turn[data-message]")]);
+    return elements.at(-1)?.dataset.message === messageId;
+  }
+
+  /** @param {string} messageId */
+  turn(messageId) {
+    return this.#byMessage.get(messageId)?.element ?? null;
+  }
+
+  /** The newest message of the person's is edited. @returns {boolean} whether there is one */
+  editLast() {
+    const elements = /** @type {HTMLElement[]} */ ([...this.element.querySelectorAll(".turn.user[data-message]")]);
+    const turn = this.#byMessage.get(elements.at(-1)?.dataset.message);
+    if (turn instanceof UserTurn) turn.edit();
+    return Boolean(turn);
   }
 
   /** A reply begins: whatever answered that turn before is superseded. */
@@ -240,8 +266,8 @@ export class Log {
   }
 
   #userTurn(options) {
-    const { files, onForget, onShare, onFile } = this.listeners;
-    return new UserTurn({ ...options, files, onForget, onShare, onFile });
+    const { files, onForget, onShare, onEdit, onVersion, onFile } = this.listeners;
+    return new UserTurn({ ...options, files, onForget, onShare, onEdit, onVersion, onFile });
   }
 
   #assistantTurn(replyId) {
@@ -257,6 +283,8 @@ export class Log {
       onBook: this.listeners.onBook,
       onForget: this.listeners.onForget,
       onShare: this.listeners.onShare,
+      onVersion: this.listeners.onVersion,
+      onCompare: this.listeners.onCompare,
       onArtifact: this.listeners.onArtifact,
       onDraft: this.listeners.onDraft,
       onFile: this.listeners.onFile,
@@ -296,6 +324,24 @@ export class Log {
       turn.element.remove();
       this.#byMessage.delete(id);
     }
+  }
+
+  /** What stood below the turn that a message follows stands on another branch. @param {Message} message */
+  #leaveAfter({ parent }) {
+    const before = parent && this.#byMessage.get(parent)?.element;
+    if (parent && !before) return;
+    const turns = [...this.#byMessage.values()];
+    const below = before
+      ? turns.filter(({ element }) => before.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)
+      : turns;
+    if (!below.length) return; // notes of replies that left no turn stay below their message
+    if (parent) this.#takeAfter(parent);
+    for (const turn of below) this.#drop(turn);
+  }
+
+  #drop(turn) {
+    turn.element.remove();
+    this.#byMessage.delete(turn.message.id);
   }
 
   /** @returns {AssistantTurn[]} the stored answers below that turn, which leave the page */

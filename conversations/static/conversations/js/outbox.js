@@ -10,8 +10,8 @@ export function newId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** @typedef {{client_message_id: string, content: string, files?: string[], assistant?: string, thread_model?: string}}
- *   Entry */
+/** @typedef {{client_message_id: string, content: string, files?: string[], assistant?: string, thread_model?: string,
+ *   edits?: string}} Entry */
 
 export class Outbox {
   constructor(store, threadId) {
@@ -28,10 +28,15 @@ export class Outbox {
     if (this.entries) this.#save();
   }
 
-  /** @param {string} content @param {string[]} [files] their ids @returns {Entry} */
-  add(content, files = [], assistant = "", model = "") {
-    const ofThread = { ...(assistant && { assistant }), ...(model && { thread_model: model }) };
-    const entry = { client_message_id: newId(), content, ...(files.length && { files }), ...ofThread };
+  /**
+   * @param {string} content
+   * @param {string[]} [files] their ids
+   * @param {{assistant?: string, thread_model?: string, edits?: string}} [more] those that are empty are left out
+   * @returns {Entry}
+   */
+  add(content, files = [], more = {}) {
+    const named = Object.fromEntries(Object.entries(more).filter(([, value]) => value));
+    const entry = { client_message_id: newId(), content, ...(files.length && { files }), ...named };
     this.entries.push(entry);
     this.#save();
     return entry;

@@ -31,7 +31,7 @@ export class OpenThread {
    * @param {Thread} thread `id` may be "new"
    * @param {Row} parts log, store, book, announcer, workbench
    * @param {Row} on onNamed, onTouched, onRunning, onState, onRefused, onNotOffered,
-   *   onError, onEarlier, onLoaded, onCleared
+   *   onError, onEarlier, onLoaded, onCleared, onMoved
    */
   constructor(thread, { log, store, book, announcer, workbench }, on) {
     this.thread = thread;
@@ -67,6 +67,43 @@ export class OpenThread {
     else this.sending.add(content, files);
     this.#pump();
     this.#giveBack();
+  }
+
+  /** Another version of a message: it is sent as others are, and what follows the first version leaves the page. */
+  edit(message, text) {
+    const files = message.content.filter(({ type }) => type === "file").map(({ file }) => file);
+    this.sending.add(text, files, "", "", message.id);
+    this.#pump();
+    this.#giveBack();
+  }
+
+  /** The path through a turn becomes the active one. @param {string} id */
+  async goTo(id) {
+    if (this.running) {
+      return this.on.onError(gettext("A reply is still being written. Stop it first, or wait for its end."));
+    }
+    try {
+      await api.patch(`threads/${this.thread.id}/`, { active: id });
+    } catch (error) {
+      return this.on.onError(error.message);
+    }
+    return this.#enqueue(() => this.#moved(id));
+  }
+
+  /** Another branch is shown. @param {string} [id] a turn of it, to be in view */
+  async #moved(id) {
+    const page = await this.#newest();
+    if (this.closed) return;
+    this.log.clear();
+    this.#remember(page);
+    this.log.merge(page.results, { whole: true });
+    this.sending.showAll();
+    this.workbench.turnsChanged(!this.#previous);
+    this.workbench.load();
+    this.#setRunning(this.#liveReply);
+    this.on.onEarlier(Boolean(this.#previous));
+    while (id && !this.log.turn(id) && !this.closed && (await this.earlier(FAR)));
+    if (!this.closed) this.on.onMoved(id && this.log.turn(id));
   }
 
   #giveBack() {
@@ -247,6 +284,7 @@ export class OpenThread {
   #apply({ type, reply, seq, data }) {
     if (type === "error") return this.#refused(data);
     if (type === "thread.cleared") return this.cleared();
+    if (type === "thread.moved") return this.#movedElsewhere();
     if (!reply || this.#ended.has(reply) || seq <= (this.#seen.get(reply) ?? 0)) return undefined;
     this.#seen.set(reply, seq);
     if (ENDINGS.has(type)) return this.#end(reply, type.slice("reply.".length), data);
@@ -284,8 +322,16 @@ export class OpenThread {
     this.announcer.say(gettext("Thinking."));
   }
 
-  #saved(reply, { thread, title, message }) {
+  /** In another tab, or by a message of this one, which is shown already. */
+  async #movedElsewhere() {
+    const { results } = await this.#newest();
+    if (this.closed || this.running) return;
+    if (!results.every(({ id }) => this.log.turn(id)) || !this.log.endsWith(results.at(-1)?.id)) await this.#moved();
+  }
+
+  async #saved(reply, { thread, title, message }) {
     if (this.thread.id === "new") this.#named(thread, title);
+    else if (!this.log.empty && !this.log.follows(message)) await this.#moved(message.id);
     this.sending.confirmed(message.client_message_id);
     this.log.saved(message);
     this.log.begin(reply, message.id);

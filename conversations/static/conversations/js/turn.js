@@ -5,12 +5,14 @@ import { dressCode, dressTables } from "./code.js";
 import { linkCitations } from "./citations.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
+import { editInPlace } from "./editing.js";
 import { thumbs } from "./feedback.js";
 import { Thought } from "./thought.js";
 import { waysOn } from "./endings.js";
 import { fileCards } from "./file-cards.js";
 import { gettext, ngettext } from "./language.js";
 import { renderWritten } from "./markdown.js";
+import { versionSwitch } from "./versions.js";
 import { clock, fullTime, noteOf, short, thinkingFor } from "./words.js";
 
 function timeOf(iso) {
@@ -18,8 +20,7 @@ function timeOf(iso) {
 }
 
 /**
- * Another answer to the same message, by a menu where there are several models; the style sheet shows it on the newest
- * turn alone.
+ * Another answer to the same message, by a menu where there are several models. Both answers stay.
  * @param {Reply} reply
  * @param {{onRetry: (replyId: string, model?: string) => void, otherModels: OtherModels}} on
  */
@@ -70,11 +71,12 @@ export class UserTurn {
    * @param {string} [turn.clientMessageId]
    * @param {(message: Message) => void} turn.onForget
    * @param {((message: Message) => void) | null} turn.onShare null: nothing can be shared
+   * @param {(message: Message, text: string) => void} turn.onEdit
+   * @param {(id: string) => void} turn.onVersion
    */
-  constructor({ text, content, files, clientMessageId, onForget, onShare, onFile }) {
+  constructor({ text, content, files, clientMessageId, onForget, onShare, onEdit, onVersion, onFile }) {
     this.text = text;
-    this.onShare = onShare;
-    this.onForget = onForget;
+    this.on = { onForget, onShare, onEdit, onVersion };
     this.files = fileCards(content, files, onFile);
     this.clientMessageId = clientMessageId;
     this.note = h("p", { class: "turn-note quiet", hidden: true });
@@ -84,7 +86,7 @@ export class UserTurn {
       { class: "turn user" },
       h("h2", { class: "visually-hidden" }, gettext("You")),
       this.files,
-      bubble(text),
+      (this.bubble = bubble(text)),
       this.actions,
       this.note,
     );
@@ -97,17 +99,36 @@ export class UserTurn {
     this.element.dataset.message = message.id;
     this.element.dataset.position = String(message.position);
     this.actions.replaceChildren(
-      timeOf(message.created_at),
-      ...(message.text ? [copyButton(message.text)] : []),
-      more(gettext("More about your message"), {
-        text: message.text,
-        share: this.onShare && (() => this.onShare(message)),
-        forget: () => this.onForget(message),
-      }),
+      ...[
+        versionSwitch(message, this.on),
+        timeOf(message.created_at),
+        message.text &&
+          iconButton("edit", gettext("Edit your message"), () => this.edit(), { class: "icon-button edit" }),
+        message.text && copyButton(message.text),
+        more(gettext("More about your message"), {
+          text: message.text,
+          share: this.on.onShare && (() => this.on.onShare(message)),
+          forget: () => this.on.onForget(message),
+        }),
+      ].filter(Boolean),
     );
     if (message.status === "forgotten") this.forgotten();
     this.answered(message.status);
     return this;
+  }
+
+  /** Another version of it is written in its place. */
+  edit() {
+    if (!this.bubble.isConnected || this.message.status === "forgotten") return;
+    const button = /** @type {HTMLElement | null} */ (this.actions.querySelector(".edit"));
+    this.actions.hidden = true;
+    editInPlace(this.bubble, this.text, {
+      onSend: (text) => text !== this.text && this.on.onEdit(this.message, text),
+      onEnd: () => {
+        this.actions.hidden = false;
+        button?.focus();
+      },
+    });
   }
 
   /** @param {string} status `refused` while the newest reply to it was */
@@ -148,6 +169,8 @@ export class AssistantTurn {
    * @property {() => void} onShown
    * @property {(message: Message) => void} onForget
    * @property {((message: Message) => void) | null} onShare
+   * @property {(id: string) => void} onVersion the turn whose path becomes the active one
+   * @property {(message: Message) => void} onCompare
    * @property {(artifact: Row) => void} onArtifact
    * @property {(replyId: string, toolId: string) => void} onDraft
    * @property {OpenFile} onFile
@@ -165,6 +188,8 @@ export class AssistantTurn {
     onBook,
     onForget,
     onShare,
+    onVersion,
+    onCompare,
     onShown,
     onArtifact,
     onDraft,
@@ -183,7 +208,7 @@ export class AssistantTurn {
     /** @type {AssistantTurn[]} earlier answers to the same message */
     this.superseded = [];
     this.words = "";
-    this.on = { onRetry, onContinue, onRephrase, nameOfModel, otherModels };
+    this.on = { onRetry, onContinue, onRephrase, nameOfModel, otherModels, onVersion, onCompare };
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.thought = new Thought();
@@ -336,6 +361,7 @@ export class AssistantTurn {
     const { message, request, facts } = this;
     this.actions.replaceChildren(
       ...[
+        message && versionSwitch(message, this.on),
         message && timeOf(message.created_at),
         this.#model(),
         message?.text && iconButton(
@@ -345,7 +371,7 @@ export class AssistantTurn {
         ),
         message?.text && message.status !== "forgotten" && thumbs(message),
         message && this.reply?.fallback_text && h("span", { class: "in-place" }, this.reply.fallback_text),
-        message?.status === "complete" && again({ ...this.reply, id: this.replyId }, this.on),
+        message?.status === "complete" && this.replyId && again({ ...this.reply, id: this.replyId }, this.on),
         request &&
           h(
             "button",
