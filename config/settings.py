@@ -562,6 +562,8 @@ SPECTACULAR_SETTINGS = {
         "ArtifactKind": "artifacts.models.Kind",
         "ArtifactOrigin": "artifacts.models.ArtifactVersion.Origin",
         "MemoryOrigin": "memory.models.Memory.Origin",
+        "FeedbackReason": "conversations.models.Feedback.Reason",
+        "ReasonEnum": "conversations.context.reasons.Reason",
     },
 }
 

@@ -201,6 +201,11 @@ class Conflict(OpenbookError):
     type, status = "conflict", 409
 
 
+class TemporaryThread(Conflict):
+    code = "temporary_thread"
+    message = "This is a temporary chat: nothing of it outlives it, so it can't be shared or copied."
+
+
 class TooManyShares(Conflict):
     """``details["limit"]`` is how many links a person may have at once."""
 

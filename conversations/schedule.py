@@ -18,7 +18,8 @@ from conversations.models import AccountDeletion, BytesToRemove, File
 from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
-from conversations.tasks import delete_accounts, enqueue_reading, read_file, remove_bytes, retain
+from conversations.tasks import close_temporary, delete_accounts, enqueue_reading, read_file, remove_bytes, retain
+from conversations.threads import temporary
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
 from memory.consolidation import consolidation_state
@@ -35,6 +36,7 @@ WORKER_LEASE = timedelta(seconds=5)
 IDLE = timedelta(minutes=10)
 LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
+CLOSE_EVERY = timedelta(seconds=10)
 RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
 INDEX_EVERY = timedelta(seconds=10)
 REST = timedelta(minutes=1)
@@ -66,6 +68,8 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
             _enqueue(remove_bytes)
         if _is_time(retain, now - RETAIN_EVERY):
             _enqueue(retain)
+        if temporary.due(now).exists() and _is_time(close_temporary, now - CLOSE_EVERY):
+            _enqueue(close_temporary)
         if AccountDeletion.objects.filter(due_at__lte=now).exists() and _is_time(delete_accounts, now - REST):
             _enqueue(delete_accounts)
         if StaleIndex.objects.exists() and _is_time(index_stale, now - INDEX_EVERY):

@@ -16,7 +16,7 @@ LEFT JOIN memory_consolidation AS state ON state.user_id = candidate.user_id
 LEFT JOIN memory_preferences AS preferences ON preferences.user_id = candidate.user_id
 LEFT JOIN LATERAL (
     SELECT updated_at, coalesce(session_started_at, updated_at) AS session FROM conversations_thread
-    WHERE user_id = candidate.user_id AND remembers AND updated_at <= %(now)s ORDER BY updated_at DESC LIMIT 1
+    WHERE user_id = candidate.user_id AND remembers AND NOT temporary AND updated_at <= %(now)s ORDER BY updated_at DESC LIMIT 1
 ) AS newest ON true
 WHERE coalesce(preferences.remembers, true)
   AND coalesce(state.not_before <= %(now)s, true)
@@ -28,7 +28,8 @@ WHERE coalesce(preferences.remembers, true)
       OR state.wanted_at <= %(now)s - %(idle)s
       OR state.wanted_at IS NOT NULL AND state.failures > 0
       OR EXISTS (SELECT FROM memory_threadsummary AS part JOIN conversations_thread AS thread ON thread.id = part.thread_id
-                 WHERE part.user_id = candidate.user_id AND part.stale_since IS NOT NULL AND thread.remembers)
+                 WHERE part.user_id = candidate.user_id AND part.stale_since IS NOT NULL AND thread.remembers
+                   AND NOT thread.temporary)
   )
   AND candidate.user_id NOT IN (SELECT user_id FROM waiting)
   AND NOT EXISTS (SELECT FROM conversations_accountdeletion WHERE user_id = candidate.user_id)

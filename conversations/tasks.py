@@ -17,6 +17,7 @@ from conversations.models import File
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, interruption, telemetry
 from conversations.runtime.request_ids import request_scope
+from conversations.threads import temporary
 from conversations.upkeep import hourly_figures, key_renewal, retention
 
 FILES = "files"
@@ -60,6 +61,12 @@ def retain() -> None:
 @unattended
 def delete_accounts() -> None:
     lifecycle.delete_due(clock.now())
+
+
+@task()
+@unattended
+def close_temporary() -> None:
+    temporary.close_due(clock.now())
 
 
 @task(queue_name=FILES)

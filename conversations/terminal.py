@@ -30,6 +30,7 @@ class Conversation:
     assistant: str | None
     model: str = ""
     thread: uuid.UUID | None
+    temporary: bool = False
     shows_context: bool
     write: Callable[[str], None]
     note: Callable[[str], None]
@@ -43,7 +44,12 @@ class Conversation:
         """
         assistant = None if self.thread else self.assistant
         opened = await replies.start(
-            user=self.user, thread_id=self.thread, content=text, assistant=assistant, model=self.model
+            user=self.user,
+            thread_id=self.thread,
+            content=text,
+            assistant=assistant,
+            model=self.model,
+            temporary=self.temporary,
         )
         self.thread = opened.thread.id
         printing = asyncio.create_task(self._print(opened.reply.id))

@@ -21,6 +21,7 @@ type Thread = Row & {
   model?: string;
   model_note?: string | null;
   remembers?: boolean;
+  temporary?: boolean;
   pinned?: boolean;
   archived?: boolean;
   tags?: string[];

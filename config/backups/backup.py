@@ -8,12 +8,12 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from allauth.usersessions.models import UserSession
@@ -28,7 +28,7 @@ from config.backups import manifest, streams
 from config.backups.manifest import FILES, BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
 from conversations.errors import FileNotFound
 from conversations.files import storage
-from conversations.models import MaintenanceRun
+from conversations.models import ContentAccess, MaintenanceRun, Thread
 from conversations.runtime.sql_files import read_statements
 from conversations.upkeep import partitions
 
@@ -38,6 +38,12 @@ LEFT_OUT = [
     *(model._meta.db_table for model in (Session, UserSession, DBTaskResult, MaintenanceRun)),
     MigrationRecorder.Migration._meta.db_table,  # in the manifest
 ]
+TEMPORARY: LiteralString = "SELECT id FROM conversations_thread WHERE temporary"
+OF_TEMPORARY: dict[str, LiteralString] = {
+    "thread_id": f" WHERE thread_id IS NULL OR thread_id NOT IN ({TEMPORARY})",
+    "reply_id": f" WHERE reply_id NOT IN (SELECT id FROM conversations_reply WHERE thread_id IN ({TEMPORARY}))",  # noqa: S608
+    "file_id": f" WHERE file_id NOT IN (SELECT id FROM conversations_file WHERE thread_id IN ({TEMPORARY}))",  # noqa: S608
+}
 PLACES, LOCK = "places", "lock"
 
 type Progress = Callable[[str, int], None]
@@ -167,7 +173,9 @@ def _read_table(
     columns: list[str],
 ) -> StoredTable:
     wanted = sql.SQL(", ").join(map(sql.Identifier, columns))
-    statement = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(wanted, sql.Identifier(name))
+    statement = sql.SQL("COPY (SELECT {} FROM {}{}) TO STDOUT").format(
+        wanted, sql.Identifier(name), sql.SQL(_but_temporary(name, columns))
+    )
     rows, waiting = 0, bytearray()
     with (
         streams.target(partial, f"tables/{name}.copy.gz", key, compressed=True) as target,
@@ -187,6 +195,17 @@ def _read_table(
         progress(name, len(waiting))
         stored = target.finish()
     return StoredTable(name=name, columns=tuple(columns), rows=rows, file=stored)
+
+
+def _but_temporary(name: str, columns: Collection[str]) -> LiteralString:
+    """What leaves the rows of temporary chats out, by the first column that leads to a thread."""
+    if name == Thread._meta.db_table:
+        return " WHERE NOT temporary"
+    if name != ContentAccess._meta.db_table:  # which outlives what it names, and holds nothing of it
+        for column, statement in OF_TEMPORARY.items():
+            if column in columns:
+                return statement
+    return ""
 
 
 def _sequences(reader: psycopg.Connection) -> Iterator[StoredSequence]:

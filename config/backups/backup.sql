@@ -22,9 +22,14 @@ ORDER BY table_.relname
 
 -- name: places
 -- Where the bytes of files lie in the storage.
-SELECT place FROM conversations_file WHERE place <> ''
-UNION ALL SELECT thumbnail FROM conversations_file WHERE thumbnail <> ''
-UNION ALL SELECT picture FROM conversations_filepart WHERE picture <> ''
+WITH file AS (
+    SELECT id, place, thumbnail FROM conversations_file
+    WHERE thread_id IS NULL OR thread_id NOT IN (SELECT id FROM conversations_thread WHERE temporary)
+)
+SELECT place FROM file WHERE place <> ''
+UNION ALL SELECT thumbnail FROM file WHERE thumbnail <> ''
+UNION ALL SELECT picture FROM conversations_filepart AS part JOIN file ON file.id = part.file_id WHERE picture <> ''
+
 
 -- name: snapshot
 -- The version of PostgreSQL, and the time of what is read; of a standby that of the last transaction that it knows.

@@ -182,7 +182,7 @@ async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
 
 
 def _threads(user: User, after: Thread | None) -> list[Thread]:
-    return list(_next(_measured(user.pk, Thread.objects.all()), after, "created_at"))
+    return list(_next(_measured(user.pk, Thread.objects.filter(temporary=False)), after, "created_at"))
 
 
 def _with_chars(thread: Thread) -> list[Thread]:

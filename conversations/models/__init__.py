@@ -12,7 +12,7 @@ from conversations.models.maintenance import MaintenanceRun
 from conversations.models.projects import Instructions, Project
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.shares import Share
-from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
+from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour, TemporaryHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
 from conversations.models.turn_files import TurnFile
@@ -47,6 +47,7 @@ __all__ = [
     "RequestHour",
     "Scope",
     "Share",
+    "TemporaryHour",
     "Thread",
     "TokenCount",
     "TokenFactor",

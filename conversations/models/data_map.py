@@ -382,6 +382,7 @@ TABLES: dict[str, Table] = {
         staff="slug label base_url server region proxy test_result", never="kind secrets"
     ),
     "conversations.RequestHour": Table(never="provider model figures"),
+    "conversations.TemporaryHour": Table(never="provider model figures"),
     "conversations.Lease": Table(never="name"),
     "conversations.MaintenanceRun": Table(never="kind details"),
     "conversations.GivenRight": Table(),

@@ -214,6 +214,21 @@ class ContextSnapshot(models.Model):
         return self.Purpose(self.purpose).quotes_turns
 
 
+class TemporaryHour(models.Model):
+    """The figures of a temporary chat that was closed, by hour, assistant and model, as in ``RequestHour``: all that is kept of
+    it. Of whom it was is not told."""
+
+    hour = models.DateTimeField(db_index=True)
+    assistant = models.ForeignKey("conversations.Assistant", related_name="+", **UNCHECKED)
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=80)
+    above = models.PositiveIntegerField()
+    figures = models.JSONField(help_text="With `temporary`: 1 in one row of each chat.")
+
+    def __str__(self) -> str:
+        return f"temporary chat with {self.model} in the hour of {self.hour}"
+
+
 class RequestHour(models.Model):
     """The figures of an hour's requests to one model for one assistant, so that the overview need not read a million rows.
 

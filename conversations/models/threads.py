@@ -39,6 +39,14 @@ class Thread(models.Model):
         default=True,
         help_text="Off: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
     )
+    temporary = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="It goes when it is closed, at the latest an hour after its last turn, and nothing of it is remembered.",
+    )
+    left_at = models.DateTimeField(
+        null=True, help_text="Of a temporary one: when the last page that showed it was gone."
+    )
     model = models.CharField(
         max_length=121,
         blank=True,
@@ -85,6 +93,7 @@ class Thread(models.Model):
         indexes = [
             models.Index(fields=["user", "updated_at"], name="thread_list"),
             models.Index(fields=["updated_at"], name="thread_newest"),
+            models.Index(fields=["updated_at"], condition=Q(temporary=True), name="thread_temporary"),
             models.Index(
                 fields=["project", "updated_at"], condition=Q(project__isnull=False), name="thread_of_project"
             ),

@@ -38,7 +38,8 @@ class NewTurn(TypedDict):
 
     ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any; ``model`` is one that can be
     chosen for the assistant, for this message alone, ``thread_model`` the one that answers in a thread that this opens, and
-    ``project`` the one that it is opened in. ``edits`` is the id of the message that this is another version of.
+    ``project`` the one that it is opened in; ``temporary`` whether that thread goes when it is closed. ``edits`` is the id of
+    the message that this is another version of.
     """
 
     user: User
@@ -52,6 +53,7 @@ class NewTurn(TypedDict):
     thread_model: NotRequired[str]
     project: NotRequired[uuid.UUID | str | None]
     edits: NotRequired[Any]
+    temporary: NotRequired[bool]
     token: NotRequired[ApiToken | None]
 
 
@@ -86,6 +88,7 @@ def begin(**values: Unpack[NewTurn]) -> BegunReply:
         thread_model=values.get("thread_model", ""),
         project=values.get("project"),
         edits=values.get("edits"),
+        temporary=values.get("temporary", False),
     )
     options, token = values.get("options", NO_OPTIONS), values.get("token")
     return _begin(opening.open_turn, message=message, options=options, token=token)

@@ -12,6 +12,7 @@ from django.db import IntegrityError
 
 from artifacts.models import Preset
 from artifacts.sources.preset import instruction
+from conversations import threads
 from conversations.accounts import allowances
 from conversations.accounts.limits import TOKENS, USER, by_default
 from conversations.context.builder import build_context, continue_context
@@ -235,6 +236,8 @@ def upcoming(
     )
     if message.edits is not None:
         cursor = to_edit(cursor, message.edits)
+    if cursor.is_new and message.temporary:
+        threads.make_temporary(cursor.thread)
     options = with_choice(options, cursor, message.model)
     brought = [file_block(file) for file in attachable(message.user, message.files, cursor.thread.id)]
     turn = next_turn(cursor, [*brought, *message.blocks], None)

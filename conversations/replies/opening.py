@@ -78,6 +78,8 @@ def open_turn(
         cursor = place_of(
             user, message.thread_id, message.assistant, text, client_id, message.thread_model, message.project
         )
+        if cursor.is_new and message.temporary:
+            threads.make_temporary(cursor.thread)
         if cursor.duplicate:
             turn = Message.objects.get(user=user, id=cursor.duplicate)
             reply = Reply.objects.filter(user=user, thread=cursor.thread, user_message=turn).latest("created_at")

@@ -26,7 +26,8 @@ class NewMessage:
 
     ``thread_id`` ``None`` opens a thread; no other id ever does (T5). ``model`` is one that can be chosen for the assistant,
     for this message alone, ``thread_model`` the one that answers in a thread that this opens, ``project`` the
-    one that this thread is opened in. ``edits`` is the id of the message that this is another version of.
+    one that this thread is opened in, ``temporary`` whether it goes when it is closed. ``edits`` is the id of the message that
+    this is another version of.
     """
 
     user: User
@@ -39,6 +40,7 @@ class NewMessage:
     thread_model: str = ""
     project: uuid.UUID | str | None = None
     edits: Any = None
+    temporary: bool = False
 
 
 def user_blocks(content: Any, *, may_be_empty: bool = False) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ class ImportedFeedback(TypedDict, total=False):
     """What the person said of an answer. Whether support was shown the conversation does not come along."""
 
     value: Required[Annotated[int, [1, -1], "1: good, -1: bad."]]
-    reason: Annotated[str, [*Feedback.Reason.values, ""], {"default": ""}, "Why."]
+    reason: Annotated[str, Feedback.Reason, {"default": "", "allow_blank": True}, "Why."]
     text: Annotated[str, "Cut after 2,000 characters."]
     created_at: Annotated[Time, "Without it: that of the message."]
     updated_at: Annotated[Time, "Without it: as `created_at`."]

@@ -16,7 +16,7 @@ from conversations.wire.feedback import FeedbackAnswer, feedback_object
 
 class FeedbackRequest(TypedDict):
     value: Annotated[int, [1, -1], "1: good, -1: bad."]
-    reason: Annotated[str, [*Feedback.Reason.values, ""], {"default": ""}, "Why."]
+    reason: Annotated[str, Feedback.Reason, {"default": "", "allow_blank": True}, "Why."]
     text: Annotated[
         Clean, {"default": "", "max_length": feedback.TEXT_CHARS}, f"At most {feedback.TEXT_CHARS:,} characters."
     ]

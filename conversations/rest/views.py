@@ -47,6 +47,14 @@ Title = Annotated[str, {"max_length": 200, "allow_blank": True}]
 ModelId = {"default": "", "allow_blank": True, "max_length": 121}
 
 
+Temporary = Annotated[
+    bool,
+    {"default": False},
+    "For a new thread only. `true`: it goes when it is closed (`DELETE threads/{id}/`, a minute after its last socket, an hour "
+    "after its last turn), nothing is learnt from it, and it is given nothing that is remembered unless `remembers` is set.",
+]
+
+
 class ThreadFields(TypedDict, total=False):
     title: Annotated[Title, "At most 200 characters, in one line; empty: from the first message."]
     assistant: Annotated[Slug, "`companion` (default), `analyst`, or one that staff made."]
@@ -63,6 +71,10 @@ class ThreadFields(TypedDict, total=False):
     ]
     instructions: InstructionsText
     uses_account_instructions: Annotated[bool, "`false`: it is given nothing of `GET account/instructions/`."]
+
+
+class NewThread(ThreadFields, total=False):
+    temporary: Temporary
 
 
 class ThreadChange(ThreadFields, total=False):
@@ -106,6 +118,7 @@ class MessageRequest(TypedDict):
         "Id of a message of yours in the thread that this is another version of: both are kept, and the path through this one "
         "becomes the active one.",
     ]
+    temporary: Temporary
 
 
 class RetryRequest(TypedDict):
@@ -146,7 +159,7 @@ class ThreadList(APIView):
         """The threads of the caller, the one that was active last first."""
         if looked_for := self.words.read(request):
             return self._found(request, looked_for)
-        return self._list(request, threads.of(caller(request)))
+        return self._list(request, threads.listed(caller(request)))
 
     def _list(
         self, request: Request, queryset: QuerySet[Thread], search: threads_search.Search | None = None
@@ -170,10 +183,10 @@ class ThreadList(APIView):
         response = self._list(request, threads_search.threads_with(search), search)
         return with_lag(response)
 
-    @extend_schema(request=described(ThreadFields), responses={201: described(wire.ThreadAnswer)})
+    @extend_schema(request=described(NewThread), responses={201: described(wire.ThreadAnswer)})
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
-        payload = valid(ThreadFields, request)
+        payload = valid(NewThread, request)
         user, named = caller(request), payload.get("assistant")
         thread = threads.unsaved(
             user=user, assistant=threads.assistant_named(named), title=one_line(payload.get("title", ""))
@@ -182,6 +195,8 @@ class ThreadList(APIView):
         projects.opened_in(project, thread, assistant=named, model=payload.get("model", ""))
         thread.instructions = payload.get("instructions", "").strip()
         thread.uses_account_instructions = payload.get("uses_account_instructions", True)
+        if payload.get("temporary"):
+            threads.make_temporary(thread)
         thread.save(force_insert=True)
         return Response(_thread_objects([thread])[0], status=201)
 
@@ -210,6 +225,8 @@ class ThreadDetail(AsyncAPIView):
         takes part in memory, or go to another branch."""
         thread = threads.get(caller(request), thread_id)
         payload = valid(ThreadChange, request)
+        if "temporary" in request.data:
+            raise InvalidMessage("Whether a thread is temporary is said when it is opened.", field="temporary")
         changes = _changes_of(thread, payload)
         with transaction.atomic():
             conditional.demand_match(request, _tag_of(thread, locked=True))
@@ -298,6 +315,7 @@ class ContextPreview(AsyncAPIView):
                     thread_model=payload["thread_model"],
                     project=payload["project"],
                     edits=payload["edits"],
+                    temporary=payload["temporary"],
                 )
             )
         )
@@ -413,6 +431,7 @@ def _begin(request: Request, thread_id: str) -> BegunReply:
         thread_model=payload["thread_model"],
         project=payload["project"],
         edits=payload["edits"],
+        temporary=payload["temporary"],
         token=token_of(request),
     )
 

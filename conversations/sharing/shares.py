@@ -23,6 +23,7 @@ from conversations.errors import (
     MessageNotFound,
     ShareNotFound,
     SharingOff,
+    TemporaryThread,
     TooManyShares,
     VersionNotFound,
 )
@@ -120,7 +121,9 @@ def most_days() -> int:
     return days
 
 
-def _made(user: User, terms: Terms, **of: object) -> Share:
+def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
+    if thread.temporary:
+        raise TemporaryThread
     now = clock.now()
     if Share.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count() >= MOST:
         raise TooManyShares(f"You have {MOST} links that work. Revoke one you don’t need, then try again.", limit=MOST)
@@ -132,6 +135,7 @@ def _made(user: User, terms: Terms, **of: object) -> Share:
         token=encryption.encrypt(token, purpose=PURPOSE),
         created_at=now,
         expires_at=now + timedelta(days=min(terms.days or DAYS, most_days())),
+        thread=thread,
         **shown,
         **of,
     )

@@ -34,7 +34,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     owner_id, thread_id = "user_id", "pk"
     list_display = ["thread", "titled", "owner", "assistant", "turns", "updated"]
-    list_filter = ["assistant", "updated_at"]
+    list_filter = ["assistant", "temporary", "updated_at"]
     list_select_related = ["user", "assistant"]
     search_fields = ["id__exact", "user__username"]
     search_help_text = "A thread id or a user name."

@@ -41,6 +41,11 @@ def of(user: User) -> QuerySet[Thread]:
     return Thread.objects.filter(user=user)
 
 
+def listed(user: User) -> QuerySet[Thread]:
+    """As lists, searches and exports have them: without temporary ones."""
+    return of(user).filter(temporary=False)
+
+
 def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
     return _row(of(user).select_related("assistant"), thread_id, ThreadNotFound)
@@ -143,6 +148,11 @@ def unsaved(*, user: User, assistant: Assistant, title: str = "", opened_by: str
     return Thread(
         user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
     )
+
+
+def make_temporary(thread: Thread) -> None:
+    """A thread that is not stored yet. Its person may switch on that it is given what is remembered."""
+    thread.temporary, thread.remembers = True, False
 
 
 def _row[M: Model](rows: QuerySet[M], id: str | uuid.UUID, otherwise: type[NotFound]) -> M:

@@ -23,6 +23,7 @@ from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
 from conversations.threads import projects
 from conversations.threads.titles import titles_from
+from conversations.upkeep import hourly_figures
 from memory import forgetting
 from memory.forgetting import Clearing, ledger
 from memory.index.word_index import forget_counts
@@ -52,7 +53,10 @@ def delete_thread(thread: Thread) -> None:
                 "delete.",
                 thread=str(running.thread_id),
             )
-        ledger.note(ledger.Kind.THREAD, thread.id)
+        if thread.temporary:  # which no backup holds
+            hourly_figures.keep_of_temporary(thread)
+        else:
+            ledger.note(ledger.Kind.THREAD, thread.id)
         forgetting.blank(thread.user, rows)
         threads.of(thread.user).filter(id=thread.id).delete()
         forget_counts(thread.user_id)

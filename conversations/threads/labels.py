@@ -41,7 +41,7 @@ def with_tag(rows: QuerySet[Thread], tag: str) -> QuerySet[Thread]:
 
 def tags_of(user: User) -> list[tuple[str, int]]:
     """The tags of a person's threads, each with how many have it, by name."""
-    tagged = threads.of(user).exclude(tags=[]).values_list("tags", flat=True)
+    tagged = threads.listed(user).exclude(tags=[]).values_list("tags", flat=True)
     return sorted(Counter(tag for tags in tagged for tag in tags).items(), key=lambda each: each[0].casefold())
 
 

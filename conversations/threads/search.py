@@ -109,7 +109,7 @@ def threads_with(search: Search) -> QuerySet[Thread]:
     begun = Q(id__in=list(search.begun))
     parts = Q(id__in=_parts(search).values("file__thread"))
     named = Q(id__in=files_search.files_named(search.user, search.text).values("thread"))
-    return threads.of(search.user).filter(titled | text_matches | fresh | begun | parts | named)
+    return threads.listed(search.user).filter(titled | text_matches | fresh | begun | parts | named)
 
 
 def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:

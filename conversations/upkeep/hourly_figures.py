@@ -10,6 +10,7 @@ their milliseconds fall into.
 """
 
 import json
+import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -23,8 +24,9 @@ from django.db import connection, transaction
 from django.db.models import Max, Min
 
 from conversations.context.reasons import Reason
-from conversations.models import ContextSnapshot, RequestHour
+from conversations.models import ContextSnapshot, RequestHour, TemporaryHour, Thread
 from conversations.providers import model_catalog, prices, refusals
+from conversations.runtime import clock
 from conversations.runtime.ids import lowest_uuid7
 from conversations.runtime.sql_files import read_statements
 
@@ -61,7 +63,8 @@ def hours(start: datetime, until: datetime) -> Iterator[Hour]:
     """Of all requests that began between these times; ``start`` is a whole hour."""
     since = max(start, kept_until() or start)
     kept = RequestHour.objects.filter(hour__gte=start, hour__lt=since).values_list(*COLUMNS)
-    for *whose, figures in chain(kept, _count(since, until)):
+    closed = TemporaryHour.objects.filter(hour__gte=start, hour__lt=until).values_list(*COLUMNS)
+    for *whose, figures in chain(kept, closed, _count(since, until)):
         yield Hour._make([*whose, Counter(figures)])
 
 
@@ -76,6 +79,15 @@ def keep(now: datetime) -> None:
         rows = [RequestHour(**dict(zip(COLUMNS, row, strict=True))) for row in _count(since, step)]
         RequestHour.objects.bulk_create(rows, ignore_conflicts=True)
         since = step
+
+
+def keep_of_temporary(thread: Thread) -> None:
+    """What the requests of a temporary chat came to, before they go with it; but for hours that are kept already."""
+    since = max(_whole(thread.created_at), kept_until() or _whole(thread.created_at))
+    rows = [TemporaryHour(**dict(zip(COLUMNS, row, strict=True))) for row in _count(since, clock.now(), thread.id)]
+    for row in rows[:1]:
+        row.figures["temporary"] = 1
+    TemporaryHour.objects.bulk_create(rows)
 
 
 def kept_until() -> datetime | None:
@@ -117,11 +129,12 @@ def cost_of(snapshot: ContextSnapshot) -> Decimal | None:
     )
 
 
-def _count(since: datetime, until: datetime) -> Iterator[tuple[Any, ...]]:
-    """Rows of ``COLUMNS``, of the requests that began between these times."""
+def _count(since: datetime, until: datetime, thread: uuid.UUID | None = None) -> Iterator[tuple[Any, ...]]:
+    """Rows of ``COLUMNS``, of the requests that began between these times, of one thread where it is named."""
     values: dict[str, Any] = {
         "since": since,
         "until": until,
+        "thread": thread,
         "lowest": lowest_uuid7(since - CLOCKS),
         "highest": lowest_uuid7(until + CLOCKS),
         "thresholds": prices.thresholds(price_list()),

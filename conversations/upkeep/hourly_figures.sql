@@ -37,6 +37,7 @@ WITH request AS MATERIALIZED (
     ) AS told(input, output, cache_read, written, cache_write, cache_write_hour, guessed)
     WHERE snapshot.id >= %(lowest)s AND snapshot.id < %(highest)s
       AND snapshot.created_at >= %(since)s AND snapshot.created_at < %(until)s
+      AND (%(thread)s::uuid IS NULL OR snapshot.thread_id = %(thread)s)
 ), counted AS (
     SELECT hour, assistant_id, provider, model, above, 'status ' || status AS name, count(*) AS number FROM request GROUP BY hour, assistant_id, provider, model, above, status
     UNION ALL

@@ -16,12 +16,13 @@ from django.utils import timezone
 from conversations import errors, replies, threads, wire
 from conversations.accounts import limits
 from conversations.errors import ErrorObject, OpenbookError
-from conversations.models import Scope
+from conversations.models import Scope, Thread
 from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database, is_away
 from conversations.runtime.request_ids import request_scope
 from conversations.runtime.shapes import moment
 from conversations.runtime.text import clean
+from conversations.threads import temporary
 from conversations.web import socket_access
 from conversations.web.access_checks import access_checks
 from conversations.wire.events import ThreadClearedData
@@ -76,6 +77,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.shown: set[uuid.UUID] = set()
         self.thread_id: uuid.UUID | None = None
         self.thread_state = threads.ThreadState(cleared_at=None, path_version=0)
+        self.shows_temporary: tuple[int, uuid.UUID] | None = None
         self.visitor: socket_access.Visitor | None = None
         self.identity = socket_access.identify(self.scope)
         if not socket_access.same_origin(self.scope):
@@ -90,6 +92,9 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         OPEN.discard(self)
         access_checks().discard(self)
         self._end_tasks()
+        if self.shows_temporary and not self.leaving:
+            with suppress(DatabaseError):
+                await in_database(temporary.leave)(*self.shows_temporary)
 
     async def go_elsewhere(self) -> None:
         self.leaving = True  # what it still says is said again elsewhere
@@ -133,7 +138,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             if thread_id != threads.NEW:
                 thread = await in_database(threads.get)(self._visitor().user, thread_id)
                 self.thread_state = threads.state_of(thread)
-                await self._belong_to(thread.user_id, thread.id)
+                await self._belong_to(thread)
             access_checks().add(self)
         except ACCESS_ENDED as error:
             await self._leave(error)
@@ -188,9 +193,10 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     thread_model=_optional_text(frame, "thread_model") or "",
                     project=_optional_text(frame, "project"),
                     edits=_optional_text(frame, "edits"),
+                    temporary=_switch(frame, "temporary"),
                     token=visitor.token,
                 )
-                await self._belong_to(opened.thread.user_id, opened.thread.id)
+                await self._belong_to(opened.thread)
                 self._follow(opened.reply.id)
             case "preset.run":
                 if self.thread_id is None:
@@ -223,10 +229,20 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
                 raise InvalidFrame(f"A frame's type must be {', '.join(WRITING)} or reply.resume, {given}.")
 
-    async def _belong_to(self, user_id: int, thread_id: uuid.UUID) -> None:
+    async def _belong_to(self, thread: Thread) -> None:
         if self.thread_id is None:
-            self.thread_id = thread_id
-            self._spawn(self._watch(user_id, thread_id))
+            self.thread_id = thread.id
+            self._spawn(self._watch(thread.user_id, thread.id))
+            if thread.temporary:
+                self.shows_temporary = (thread.user_id, thread.id)
+                self._spawn(self._stay(thread.user_id, thread.id))
+
+    async def _stay(self, user_id: int, thread_id: uuid.UUID) -> None:
+        """A temporary chat stays as long as a page shows it."""
+        while True:
+            with suppress(DatabaseError):
+                await in_database(temporary.stay)(user_id, thread_id)
+            await asyncio.sleep(temporary.STAY_SECONDS)
 
     async def _watch(self, user_id: int, thread_id: uuid.UUID) -> None:
         """Follow every reply of the thread, also those that another tab or program starts."""
@@ -334,6 +350,13 @@ def _text(frame: dict[str, Any], name: str) -> str:
 
 def _optional_text(frame: dict[str, Any], name: str) -> str | None:
     return _text(frame, name) if frame.get(name) is not None else None
+
+
+def _switch(frame: dict[str, Any], name: str) -> bool:
+    value = frame.get(name, False)
+    if not isinstance(value, bool):
+        raise InvalidFrame(f"`{name}` must be true or false.")
+    return value
 
 
 def _seq(frame: dict[str, Any]) -> int:

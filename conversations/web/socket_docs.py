@@ -48,6 +48,12 @@ class MessageSend(TypedDict):
             "A message of the thread that this is another version of. The path through this one becomes the active one.",
         ]
     ]
+    temporary: NotRequired[
+        Annotated[
+            bool,
+            "For a new thread: `true`, and it goes a minute after its last socket, an hour after its last turn at the latest.",
+        ]
+    ]
 
 
 class PresetRun(TypedDict):

@@ -123,6 +123,7 @@ def _thread(thread: Thread) -> dict[str, Any]:
         "title": thread.title,
         "assistant": thread.assistant.slug,
         "remembers": thread.remembers,
+        "temporary": thread.temporary,
         "pinned": thread.pinned,
         "archived": thread.archived,
         "tags": thread.tags,

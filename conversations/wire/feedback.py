@@ -12,7 +12,7 @@ class FeedbackAnswer(TypedDict):
     """What the caller said of a reply."""
 
     value: Annotated[int, [1, -1], "1: good, -1: bad."]
-    reason: Annotated[str, [*Feedback.Reason.values, ""], "Why; may be empty."]
+    reason: Annotated[str, Feedback.Reason, {"allow_blank": True}, "Why; may be empty."]
     text: Annotated[str, "In the caller's own words; may be empty."]
     show_conversation: Annotated[
         bool, "Whether support may read the conversation and what its replies were given. Each look is in `accesses/`."

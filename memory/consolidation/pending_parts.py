@@ -135,7 +135,7 @@ def hold(pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, Part
     """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where these turns are not the part any more, or
     something of the person's was forgotten since it was begun."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
-    mine = Thread.objects.filter(user=pending.user, id=pending.thread, remembers=True)
+    mine = Thread.objects.filter(user=pending.user, id=pending.thread, remembers=True, temporary=False)
     thread = mine.select_for_update(no_key=True).first()
     running = Reply.objects.filter(user=pending.user, thread=pending.thread, status=Reply.Status.RUNNING)
     unwanted = Preferences.objects.filter(user=pending.user, remembers=False)

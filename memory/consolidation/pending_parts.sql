@@ -13,7 +13,8 @@ CROSS JOIN LATERAL (
       AND position >= coalesce(last.first_position, 1)
     ORDER BY position
 ) AS turn
-WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > coalesce(last.last_position, 0)
+WHERE thread.user_id = %(user)s AND thread.remembers AND NOT thread.temporary
+  AND thread.last_position > coalesce(last.last_position, 0)
   AND NOT EXISTS (
     SELECT FROM conversations_reply WHERE user_id = %(user)s AND thread_id = thread.id AND status = 'running'
   )
@@ -30,6 +31,7 @@ ORDER BY thread.id, turn.position
 SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
 FROM memory_threadsummary AS part
 JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = part.thread_id AND thread.remembers
+ AND NOT thread.temporary
 WHERE part.user_id = %(user)s
   AND NOT EXISTS (
     SELECT FROM conversations_reply WHERE user_id = %(user)s AND thread_id = thread.id AND status = 'running'

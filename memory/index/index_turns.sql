@@ -11,7 +11,7 @@ CROSS JOIN LATERAL (
     WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
     ORDER BY position ASC LIMIT %(most)s
 ) AS turn
-WHERE thread.user_id = %(user)s AND thread.updated_at > coalesce(
+WHERE thread.user_id = %(user)s AND NOT thread.temporary AND thread.updated_at > coalesce(
     (SELECT indexed_until FROM memory_vocabulary WHERE user_id = %(user)s), '-infinity')
 ORDER BY thread.updated_at ASC, thread.id, turn.position LIMIT %(most)s
 
@@ -28,6 +28,6 @@ CROSS JOIN LATERAL (
     WHERE user_id = %(user)s AND thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
     ORDER BY position DESC LIMIT %(most)s
 ) AS turn
-WHERE thread.user_id = %(user)s AND thread.updated_at > coalesce(
+WHERE thread.user_id = %(user)s AND NOT thread.temporary AND thread.updated_at > coalesce(
     (SELECT indexed_until FROM memory_vocabulary WHERE user_id = %(user)s), '-infinity')
 ORDER BY thread.updated_at DESC, thread.id, turn.position LIMIT %(most)s

@@ -78,7 +78,9 @@ def _written(text: str) -> Mapping[str, Any]:
 
 
 def _newest(user_id: int) -> Iterator[list[uuid.UUID]]:
-    newest = Thread.objects.filter(user=user_id).order_by("-updated_at").values_list("id", "message_count")
+    newest = (
+        Thread.objects.filter(user=user_id, temporary=False).order_by("-updated_at").values_list("id", "message_count")
+    )
     threads = list(newest[:MOST_THREADS])
     totals = list(accumulate(count for _, count in threads))
     looked_through = [

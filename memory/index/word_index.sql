@@ -5,6 +5,7 @@ WITH new AS MATERIALIZED (
     SELECT passage.* FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(rows)s) AS passage
     JOIN conversations_thread AS thread
       ON thread.user_id = %(user)s AND thread.id = passage.thread_id AND thread.cleared_through < passage.position
+     AND NOT thread.temporary
     WHERE NOT EXISTS (SELECT FROM memory_indexedpassage AS newer
                       WHERE newer.user_id = %(user)s AND newer.thread_id = passage.thread_id AND newer.depth = passage.depth
                         AND newer.position > passage.position)

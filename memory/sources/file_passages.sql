@@ -11,7 +11,7 @@ FROM (
 ) AS part
 JOIN conversations_file AS file ON file.id = part.file_id
 JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = file.thread_id
-WHERE file.user_id = %(user)s AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
+WHERE file.user_id = %(user)s AND (thread.id = %(here)s OR thread.remembers AND NOT thread.temporary AND %(elsewhere)s)
 ORDER BY bit_count(part.bits::bit(32)) DESC, file.id DESC, part.number LIMIT %(most)s
 
 -- name: texts

@@ -21,7 +21,7 @@ FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[], %(star
      WITH ORDINALITY AS place (thread_id, depth, position, start, size, number)
 JOIN conversations_thread thread
   ON thread.id = place.thread_id AND thread.user_id = %(user)s
- AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
+ AND (thread.id = %(here)s OR thread.remembers AND NOT thread.temporary AND %(elsewhere)s)
 JOIN conversations_message turn
   ON turn.user_id = %(user)s AND turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
  AND turn.is_active AND place.size > 0 AND turn.forgotten_at IS NULL

@@ -53,7 +53,7 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     empty_text = "Nothing is consolidated yet. It happens ten minutes after somebody has stopped writing."
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Consolidation]:
-        threads = Thread.objects.filter(user=OuterRef("user"), remembers=True).order_by("-updated_at")
+        threads = Thread.objects.filter(user=OuterRef("user"), remembers=True, temporary=False).order_by("-updated_at")
         off = Preferences.objects.filter(user=OuterRef("user"), remembers=False)
         consolidations = super().get_queryset(request)
         return consolidations.annotate(newest=Subquery(threads.values("updated_at")[:1]), is_off=Exists(off))

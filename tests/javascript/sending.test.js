@@ -47,7 +47,7 @@ test("what was not confirmed survives a reload", () => {
 test("a thread that gets its id takes its messages along", () => {
   const store = memoryStore();
   const outbox = new Outbox(store, "new");
-  const entry = outbox.add("Hello", ["file-1"], "companion");
+  const entry = outbox.add("Hello", ["file-1"], { assistant: "companion" });
   outbox.move("thread-1");
   assert.deepEqual(new Outbox(store, "new").entries, []);
   assert.deepEqual(new Outbox(store, "thread-1").entries, [entry]);

@@ -17,6 +17,7 @@ from conversations import replies, threads
 from conversations.errors import OpenbookError
 from conversations.runtime.db import close_pool
 from conversations.terminal import Conversation
+from conversations.threads import deletion
 
 LAST = "last"
 PROMPT = "> "
@@ -34,6 +35,9 @@ class Command(PrintableCommand):
         parser.add_argument("--thread", help="id of the thread to go on with, or `last` (a new one)")
         parser.add_argument("--assistant", help="who answers in a new thread, by slug (the default assistant)")
         parser.add_argument("--model", default="", help="which model answers, of those offered (that of the thread)")
+        parser.add_argument(
+            "--temporary", action="store_true", help="in a chat that nothing is learnt from and that goes as this ends"
+        )
         parser.add_argument("--context", action="store_true", help="before each reply, show what the model is given")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,16 +50,22 @@ class Command(PrintableCommand):
             user=user,
             assistant=options["assistant"],
             model=options["model"],
-            thread=threads_id(user, options["thread"]),
+            thread=None if options["temporary"] else threads_id(user, options["thread"]),
+            temporary=options["temporary"],
             shows_context=options["context"],
             write=self._write,
             note=lambda line: self.stderr.write(line, self.style.NOTICE),
         )
         completed = True
+        if conversation.temporary:
+            conversation.note("Temporary chat: nothing of it is kept or learnt, and nothing remembered is used in it.")
         with engine() as runner:
             for text in self._messages(options["message"]):
                 completed = self._ask(runner, conversation, text)
-        if conversation.thread:
+        if conversation.thread and conversation.temporary:
+            deletion.delete_thread(threads.get(user, conversation.thread))
+            self.stderr.write("The temporary chat is closed, and gone.")
+        elif conversation.thread:
             self.stderr.write(f"Go on with: manage.py chat --user {user} --thread {conversation.thread}")
         if not completed:
             raise CommandError("The last reply was not completed; the message is stored.")
@@ -95,7 +105,9 @@ def threads_id(user: User, argument: str | None) -> Any:
         return None
     try:
         thread = (
-            threads.of(user).order_by("-updated_at").first() if argument == LAST else threads.get(user, str(argument))
+            threads.listed(user).order_by("-updated_at").first()
+            if argument == LAST
+            else threads.get(user, str(argument))
         )
     except OpenbookError as error:
         raise CommandError(error.message) from error

@@ -92,6 +92,7 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
         "message_count": 5,
         "running_reply": None,
         "remembers": True,
+        "temporary": False,
         "pinned": False,
         "archived": False,
         "tags": [],

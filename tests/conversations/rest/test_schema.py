@@ -72,6 +72,9 @@ OF_THE_CONTRACT = {
     "DELETE messages/{message_id}/",
     "GET messages/{message_id}/forgetting/",
     "POST messages/{message_id}/forget/",
+    "GET messages/{message_id}/feedback/",
+    "POST messages/{message_id}/feedback/",
+    "DELETE messages/{message_id}/feedback/",
     "GET account/instructions/",
     "PATCH account/instructions/",
     "GET projects/",
@@ -221,6 +224,8 @@ def test_a_call_is_described_with_its_body_and_its_answers() -> None:
         ("model", False),
         ("thread_model", False),
         ("project", False),
+        ("edits", False),
+        ("temporary", False),
     ]
     outer = [[field.name for field in answer.fields if "." not in field.name] for answer in call.answers]
     assert [(answer.status, answer.type) for answer in call.answers] == [("201", "ExchangeAnswer")]

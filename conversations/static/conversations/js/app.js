@@ -21,6 +21,7 @@ import { Scroll } from "./scroll.js";
 import { Sharing } from "./sharing.js";
 import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
+import { TemporaryChat } from "./temporary.js";
 import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
 import { wireDragging } from "./thread-dragging.js";
@@ -142,6 +143,20 @@ const menu = new ThreadMenu(
   },
 );
 
+const temporaryChat = new TemporaryChat(announcer, {
+  onSwitched: (temporary) => {
+    open.thread = { ...open.thread, temporary };
+    showTitle(open.thread);
+    composer.focus();
+  },
+  onChanged: threadChanged,
+  onClosed: ({ id }) => {
+    store.forget(id);
+    deleted({ id });
+  },
+  onError: say,
+});
+
 /** @type {OpenThread} */
 let open;
 
@@ -156,13 +171,16 @@ async function previewWindow() {
   const reader = open;
   const { newest } = book;
   if (!newest || reader.running) return;
-  const message = { content: composer.text.value.trim() || "…", files: attachments.readIds };
+  const { temporary } = reader.thread;
+  const message = { content: composer.text.value.trim() || "…", files: attachments.readIds, temporary };
   const snapshot = await api.post(`threads/${reader.thread.id}/context/`, message).catch(tell);
   if (snapshot && reader === open && book.newest === newest && !reader.running) book.preview(snapshot);
 }
 
 function show(thread) {
   open?.close();
+  if (open?.thread.temporary && open.thread.id !== thread.id) store.forget(open.thread.id);
+  store.keepInTab(thread.id, Boolean(thread.temporary));
   byId("conversation").ariaBusy = thread.id === "new" ? null : "true"; // until its turns are there
   log.clear();
   book.gauge(null);
@@ -210,6 +228,12 @@ function go(thread, position) {
     show(thread);
     if (!turn) composer.focus();
   }
+}
+
+/** A new conversation that is temporary from its start. */
+function startTemporary() {
+  go(NEW);
+  temporaryChat.toggle();
 }
 
 /** From a conversation that is gone to a new one, with what was typed there. */
@@ -343,7 +367,9 @@ function showTitle(thread) {
   byId("assistant-name").textContent = name;
   choice.show({ ...thread, assistant: assistant ?? welcome.assistant });
   byId("thread-menu").hidden = id === "new";
-  byId("unremembered").hidden = remembers !== false;
+  byId("unremembered").hidden = remembers !== false || Boolean(thread.temporary);
+  store.keepInTab(id, Boolean(thread.temporary));
+  temporaryChat.show(thread);
   byId("archived").hidden = !archived;
   log.assistantName = name || gettext("Assistant");
   document.title = title ? gettext("{title} · Openbook", { title }) : "Openbook";
@@ -436,6 +462,7 @@ wireShortcuts({
     list.search.focus();
   },
   create: () => go(NEW),
+  temporary: () => (open.thread.id === "new" ? temporaryChat.toggle() : startTemporary()),
   stop: () => composer.stop(),
   print: () => {
     if (open.thread.id !== "new") location.assign(printPageOf(open.thread));

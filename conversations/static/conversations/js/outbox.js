@@ -31,7 +31,8 @@ export class Outbox {
   /**
    * @param {string} content
    * @param {string[]} [files] their ids
-   * @param {{assistant?: string, thread_model?: string, edits?: string}} [more] those that are empty are left out
+   * @param {{assistant?: string, thread_model?: string, edits?: string, temporary?: boolean}} [more] those that are
+   *   empty are left out
    * @returns {Entry}
    */
   add(content, files = [], more = {}) {

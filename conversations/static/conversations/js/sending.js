@@ -21,9 +21,12 @@ export class Sending {
     for (const entry of this.outbox.entries) this.#show(entry);
   }
 
-  /** `assistant` and `model` are those of a new thread; `edits` is the message that this is another version of. */
-  add(content, files, assistant, model, edits) {
-    this.#show(this.outbox.add(content, files, { assistant, thread_model: model, edits }));
+  /**
+   * `assistant`, `model` and `temporary` are those of a new thread; `edits` is the message that this is another version
+   * of.
+   */
+  add(content, files, { assistant, model, edits, temporary } = {}) {
+    this.#show(this.outbox.add(content, files, { assistant, thread_model: model, edits, temporary }));
   }
 
   moved(threadId) {

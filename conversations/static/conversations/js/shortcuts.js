@@ -5,10 +5,10 @@ import { byId } from "./dom.js";
 const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /**
- * @param {{search: () => void, create: () => void, stop: () => void, print: () => boolean}} actions `print` says
- *   whether there is something to print
+ * @param {{search: () => void, create: () => void, temporary: () => void, stop: () => void, print: () => boolean}}
+ *   actions `print` says whether there is something to print
  */
-export function wireShortcuts({ search, create, stop, print }) {
+export function wireShortcuts({ search, create, temporary, stop, print }) {
   const dialog = byId("shortcuts");
   const showList = () => dialog.open || dialog.showModal();
   byId("show-shortcuts").addEventListener("click", showList);
@@ -19,6 +19,7 @@ export function wireShortcuts({ search, create, stop, print }) {
     if (modified && key === "k") perform(event, search);
     else if (modified && key === "/") perform(event, showList);
     else if (modified && event.shiftKey && key === "o") perform(event, create);
+    else if (modified && event.shiftKey && key === "l") perform(event, temporary);
     else if (modified && key === "p" && !event.shiftKey && print()) event.preventDefault();
     else if (key === "escape" && !event.defaultPrevented && !somethingOpen()) stop();
   });

@@ -39,7 +39,9 @@ export class ThreadMenu {
 
   /** @param {Thread} thread @param {HTMLElement} button */
   open(thread, button) {
-    openMenu(button, [
+    const print = { label: gettext("Print…"), run: () => location.assign(printPageOf(thread)) };
+    if (thread.temporary) return openMenu(button, [print]); // the rest is in its bar, or of no use
+    return openMenu(button, [
       { label: gettext("Rename"), run: () => this.#rename(thread) },
       thread.pinned
         ? { label: gettext("Unpin"), run: () => this.#change(thread, { pinned: false }, gettext("Unpinned.")) }
@@ -67,7 +69,7 @@ export class ThreadMenu {
         checked: thread.remembers !== false,
         run: () => this.#remember(thread, thread.remembers === false),
       },
-      { label: gettext("Print…"), run: () => location.assign(printPageOf(thread)) },
+      print,
       ...(this.sharing ? [{ label: gettext("Share…"), run: () => this.sharing.thread(thread) }] : []),
       {
         label: gettext("Clear…"),

@@ -63,7 +63,8 @@ export class OpenThread {
 
   /** `files` are ids; `assistant` and `model` are those of a new thread. */
   send(content, files, assistant, model) {
-    if (this.thread.id === "new") this.sending.add(content, files, assistant, model);
+    const { id, temporary } = this.thread;
+    if (id === "new") this.sending.add(content, files, { assistant, model, temporary });
     else this.sending.add(content, files);
     this.#pump();
     this.#giveBack();
@@ -72,7 +73,7 @@ export class OpenThread {
   /** Another version of a message: it is sent as others are, and what follows the first version leaves the page. */
   edit(message, text) {
     const files = message.content.filter(({ type }) => type === "file").map(({ file }) => file);
-    this.sending.add(text, files, "", "", message.id);
+    this.sending.add(text, files, { edits: message.id });
     this.#pump();
     this.#giveBack();
   }
@@ -349,6 +350,7 @@ export class OpenThread {
 
   #named(id, title) {
     this.thread = { ...this.thread, id, title };
+    if (this.thread.temporary) this.store.keepInTab(id, true);
     this.sending.moved(id);
     this.socket.threadId = id;
     this.on.onNamed(this.thread);

@@ -143,7 +143,8 @@ export class ThreadList {
   }
 
   #put(threads) {
-    this.#threads = merged(this.#view, this.#threads, threads);
+    const listed = threads.filter(({ temporary }) => !temporary);
+    this.#threads = merged(this.#view, this.#threads, listed);
     this.#show();
   }
 
