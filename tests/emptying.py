@@ -1,6 +1,7 @@
 """How the database is emptied after a test that commits."""
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 SHIPPED = (
     "artifacts_preset",
@@ -23,6 +24,11 @@ def keep_shipped() -> None:
             cursor.execute(f"CREATE TABLE shipped.{table} AS TABLE {table}")
 
 
+def unguarded(cursor: CursorWrapper) -> None:
+    """In this transaction triggers and guards are aside."""
+    cursor.execute("SET LOCAL session_replication_role = replica")
+
+
 def empty() -> None:
     """Delete the rows of all tables but what was shipped, triggers and guards aside, once whoever still writes has ended.
 
@@ -33,6 +39,6 @@ def empty() -> None:
     statements = [f"DELETE FROM {table}" for table in tables]  # noqa: S608
     statements += [f"INSERT INTO {table} SELECT * FROM shipped.{table}" for table in SHIPPED]  # noqa: S608
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+        unguarded(cursor)
         cursor.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute(f"DO $$ BEGIN {'; '.join(statements)}; END $$")

@@ -15,7 +15,7 @@ from tests.conversations.rest.client import Api, ApiResponse
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-EACH = 3 if "OPENBOOK_TEST_EXAMPLES" in os.environ else 29
+EACH = 3 if "OPENBOOK_TEST_EXAMPLES" in os.environ else 11
 """Every so-many-th upload is sent; the reader is given all of them without a database."""
 
 

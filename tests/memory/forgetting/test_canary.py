@@ -27,6 +27,7 @@ from memory.index.index_turns import catch_up
 from memory.models import Memory
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
+from tests.kept_rows import KeptRows, keep, put_back
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 from tests.memory.forgetting.test_forgetting import rows_with
 from tests.model_server import ModelServer
@@ -62,6 +63,7 @@ NOT_PUT_IN = {
 """Columns that this conversation leaves empty, or that hold numbers of words: `tests/belongings.py` fills most of them."""
 
 type Ids = Mapping[str, str]
+type Told = Callable[[str], Awaitable[tuple[Api, Ids]]]
 type Way = Callable[[Api, Ids], Awaitable[None]]
 
 
@@ -83,13 +85,13 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
         scripts.text(words["answer"]),
     )
     first = {"content": words["turn"], "client_message_id": TOKENS["clientid"], "files": [uploaded["id"]]}
-    told = (await api.post("threads/new/messages/", {"assistant": "analyst", **first})).body
-    thread = told["thread"]
+    sent = (await api.post("threads/new/messages/", {"assistant": "analyst", **first})).body
+    thread = sent["thread"]
     assert (
         await api.call("PATCH", f"threads/{thread}/", {"title": words["title"], "tags": [TOKENS["label"]]})
     ).status == 200
     said = {"value": -1, "text": words["feedback"]}
-    assert (await api.post(f"messages/{told['assistant_message']['id']}/feedback/", said)).status == 200
+    assert (await api.post(f"messages/{sent['assistant_message']['id']}/feedback/", said)).status == 200
     await in_database(catch_up)(user.pk)
     model.script(scripts.error(400, message=f"can't read “{words['turn']}” {words['error']}"))
     await api.post(f"threads/{thread}/messages/", {"content": "Go on."})
@@ -106,9 +108,32 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     quoted = json.dumps(model.bodies[-1], ensure_ascii=False)
     assert TOKENS["turn"] in quoted
     assert TOKENS["filetext"] in quoted
-    turn = told["user_message"]["id"]
+    turn = sent["user_message"]["id"]
     memory = await in_database(remember)(user, thread, turn, words)
     return {"thread": thread, "turn": turn, "file": uploaded["id"], "other": other["thread"], "memory": memory}
+
+
+KEPT: dict[str, tuple[Ids, KeptRows]] = {}
+"""What was put in, by the form of its words."""
+
+
+@pytest.fixture
+def told(
+    user: User, api: Api, model: ModelServer, settings: Settings, tmp_path_factory: pytest.TempPathFactory
+) -> Told:
+    """Puts words of this form in, or back: the person's API, and what is where."""
+
+    async def put(form_of: str) -> tuple[Api, Ids]:
+        files = Path(settings.OPENBOOK_FILES_DIR)
+        if form_of not in KEPT:
+            ids = await put_in(user, api, model, form_of)
+            KEPT[form_of] = ids, await in_database(keep)(files, tmp_path_factory.mktemp("told") / "files")
+            return api, ids
+        ids, kept = KEPT[form_of]
+        await in_database(put_back)(kept, files)
+        return await in_database(lambda: Api(Thread.objects.get(id=ids["thread"]).user))(), ids
+
+    return put
 
 
 def remember(user: User, thread_id: str, turn: str, words: Mapping[str, str]) -> str:
@@ -176,9 +201,9 @@ GONE: dict[Way, set[str]] = {
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("way", GONE)
 async def test_what_is_taken_away_is_nowhere(
-    user: User, api: Api, model: ModelServer, settings: Settings, way: Way, length: str
+    told: Told, model: ModelServer, settings: Settings, way: Way, length: str
 ) -> None:
-    ids = await put_in(user, api, model, LENGTHS[length])
+    api, ids = await told(LENGTHS[length])
     gone = [TOKENS[place] for place in sorted(GONE[way])]
     before = await in_database(rows_with)(*TOKENS.values())
     assert not [
@@ -229,9 +254,9 @@ def columns_with_tokens(tokens: Iterable[str] = TOKENS.values()) -> dict[str, se
     return found
 
 
-async def test_words_are_put_into_every_column_that_the_map_declares(user: User, api: Api, model: ModelServer) -> None:
+async def test_words_are_put_into_every_column_that_the_map_declares(told: Told) -> None:
     """And into no column of which it says that it holds none."""
-    await put_in(user, api, model, LENGTHS["a word"])
+    await told(LENGTHS["a word"])
     declared = {
         label: {name for name, column in table.columns.items() if column.has_words} - NOT_PUT_IN.get(label, set())
         for label, table in TABLES.items()
@@ -240,10 +265,12 @@ async def test_words_are_put_into_every_column_that_the_map_declares(user: User,
     assert await in_database(columns_with_tokens)() == declared
 
 
-async def test_the_export_tells_what_the_map_says_and_nothing_else(user: User, api: Api, model: ModelServer) -> None:
-    await put_in(user, api, model, LENGTHS["a word"])
+async def test_the_export_tells_what_the_map_says_and_nothing_else(told: Told) -> None:
+    api, _ = await told(LENGTHS["a word"])
     exported = json.dumps((await api.get("export/")).body, ensure_ascii=False)
     for token in TOKENS.values():
         columns = await in_database(columns_with_tokens)([token])
-        told = {TABLES[label].columns[name].exported for label, names in columns.items() for name in names} - {""}
-        assert (token in exported) == bool(told), (token, columns)
+        exported_as = {TABLES[label].columns[name].exported for label, names in columns.items() for name in names} - {
+            ""
+        }
+        assert (token in exported) == bool(exported_as), (token, columns)

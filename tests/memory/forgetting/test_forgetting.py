@@ -65,11 +65,13 @@ NO_WORDS = re.compile(
 
 def rows_with(*words: str) -> list[str]:
     """The rows of the database in which one of the words stands, as text or as bytes."""
-    return [row for row in dump().splitlines() if any(holds(row.lower(), word) for word in words)]
+    return [row for row in dump().splitlines() if holds(row.lower(), *words)]
 
 
-def holds(row: str, word: str) -> bool:
-    return word.lower() in NO_WORDS.sub(" ", row) or word.encode().hex() in " ".join(BYTES.findall(row))
+def holds(row: str, *words: str) -> bool:
+    """One of them at least; the row in small letters."""
+    text, stored = NO_WORDS.sub(" ", row), " ".join(BYTES.findall(row))
+    return any(word.lower() in text or word.encode().hex() in stored for word in words)
 
 
 def turn(thread: Thread, position: int) -> Message:
