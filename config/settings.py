@@ -255,6 +255,7 @@ OPENBOOK_ERASURE_LEDGER = Path(env("OPENBOOK_ERASURE_LEDGER") or LOCAL_DIR / "er
 
 # What can stand in a request beside its turns, in the order in which it is sent: a file each.
 CONTEXT_SOURCES = [
+    "conversations.context.instructions.InstructionsSource",
     "memory.sources.facts.FactSource",
     "memory.sources.today.TodaySource",
     "memory.sources.open_topics.OpenTopicSource",

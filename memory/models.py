@@ -8,7 +8,8 @@ from django.db.models import F, Func, Q
 
 CONFINED_TO = """\
 left(CASE WHEN jsonb_path_exists(%(expressions)s, '$[*] ? (@ starts with "user:")') THEN ''
-     ELSE coalesce(jsonb_path_query_first(%(expressions)s, '$[*] ? (@ starts with "thread:")') #>> '{}', '') END, 100)"""
+     ELSE coalesce(jsonb_path_query_first(%(expressions)s, '$[*] ? (@ like_regex "^project:[0-9a-f-]{36}$")') #>> '{}',
+                   jsonb_path_query_first(%(expressions)s, '$[*] ? (@ starts with "thread:")') #>> '{}', '') END, 100)"""
 
 
 class Preferences(models.Model):
@@ -36,8 +37,8 @@ class Preferences(models.Model):
 class Memory(models.Model):
     """A short fact about a user, with the turns that it comes from.
 
-    ``tags`` say whom it is about: ``user:{id}``, ``thread:{id}`` (C4). With a thread's tag and no user's it belongs to that
-    thread alone; all others belong to the user everywhere.
+    ``tags`` say whom it is about: ``user:{id}``, ``project:{id}``, ``thread:{id}`` (C4). With a project's tag and no user's it
+    belongs to that project, with a thread's alone to that thread; all others belong to the user outside of all projects.
     """
 
     class Origin(models.TextChoices):
@@ -155,10 +156,14 @@ class ThreadSummary(models.Model):
 
 
 class DailySummary(models.Model):
-    """What a user talked about on one day of the user's own time zone (C5): the summaries of the parts that began on it."""
+    """What a user talked about on one day of the user's own time zone (C5), in one project or outside of all: the summaries of
+    the parts that began on it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    project = models.ForeignKey(
+        "conversations.Project", models.DB_CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
     day = models.DateField()
     text = models.TextField()
     key_moments = models.JSONField(default=list, help_text="Short sentences, in order.")
@@ -167,7 +172,12 @@ class DailySummary(models.Model):
 
     class Meta:
         verbose_name_plural = "daily summaries"
-        constraints = [models.UniqueConstraint(fields=["user", "day"], name="one_summary_a_day")]
+        indexes = [models.Index(fields=["project"], condition=Q(project__isnull=False), name="day_of_project")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "day", "project"], nulls_distinct=False, name="one_summary_a_day_and_project"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.day}"

@@ -66,7 +66,7 @@ def resolve(topic: Topic, *, at: datetime | None) -> Topic:
 
 
 def days_of(user: User) -> QuerySet[DailySummary]:
-    return DailySummary.objects.filter(user=user).order_by("-day")
+    return DailySummary.objects.filter(user=user).order_by("-day", "id")
 
 
 def preferences_of(user: User) -> Preferences | None:

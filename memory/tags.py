@@ -9,3 +9,7 @@ def user_tag(user_id: int) -> str:
 
 def thread_tag(thread_id: uuid.UUID) -> str:
     return f"thread:{thread_id}"
+
+
+def project_tag(project_id: uuid.UUID) -> str:
+    return f"project:{project_id}"

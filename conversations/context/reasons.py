@@ -18,6 +18,7 @@ class Reason(models.TextChoices):
     OFFLINE = "offline", "Words of the offline responder"
     LIMIT = "limit", "More than the largest number of such items"
     REPEATED = "repeated", "Said elsewhere in the request in much the same words"
+    INSTRUCTED = "instructed", "What the person wants of every answer"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     UNRELATED = "unrelated", "Does not bear on a message that it could have been given with"
@@ -31,6 +32,7 @@ class Reason(models.TextChoices):
     LISTED = "listed", "Exists beside the thread"
     OUTSIDE_PART = "outside_part", "Not of the part of the thread that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
+    OTHER_PROJECT = "other_project", "Said in another project, whose memory is its own"
 
     @property
     def item_label(self) -> str:
@@ -85,6 +87,7 @@ RULES: dict[Reason, str] = {
         "What was said several times is recalled once, as it was said last, with how often; what another section of the "
         "request says is not said again."
     ),
+    Reason.INSTRUCTED: "What the person wrote for all answers, a project or a thread stands before the history.",  # Q
     Reason.REMEMBERED: "What is known of the person stands before the history, the same all session long.",  # C3
     Reason.RECALLED: (  # C3, Q2
         "What bears on the message and is not in the window stands beside the message, as far as there is room."
@@ -105,6 +108,9 @@ RULES: dict[Reason, str] = {
     Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
     Reason.OUTSIDE_PART: "A thread is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
+    Reason.OTHER_PROJECT: (  # Q
+        "What is remembered in a project is used in it alone, and nothing of outside in it, unless its two switches say so."
+    ),
 }
 """What staff and people read; behind each stand the numbers of docs/requirements.md."""
 
@@ -124,6 +130,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.OFFLINE: "words of the offline responder, which are no model's",
     Reason.LIMIT: "more than are told of at once",
     Reason.REPEATED: "said elsewhere in the request",
+    Reason.INSTRUCTED: "what you want of every answer",
     Reason.REMEMBERED: "remembered about you",
     Reason.RECALLED: "recalled for this message",
     Reason.UNRELATED: "does not bear on what you asked",
@@ -137,6 +144,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.LISTED: "named, because it stands beside this conversation",
     Reason.OUTSIDE_PART: "not of the part that was read",
     Reason.EXPIRED: "no longer true",
+    Reason.OTHER_PROJECT: "said in another project, whose memory is its own",
 }
 PERSONAL_OF_KIND: dict[str, dict[Reason, str]] = {
     "memory": {Reason.OVER_BUDGET: "no room left for it"},

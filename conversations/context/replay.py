@@ -19,6 +19,7 @@ from conversations.context.sources import Place, sources_at
 from conversations.models import Assistant, Message
 from conversations.providers import get_provider
 from conversations.runtime.values import dataclass
+from memory.scope import recorded_scope
 
 WRITING = ("provider", "model", "max_output_tokens", "thinking_tokens", "effort", "show_thinking")
 LOOKED_BACK = 200
@@ -64,6 +65,7 @@ def _request(record: Record, assistant: Assistant, settings: Settings) -> BuildR
         session=_session_then(record) if is_now else Session(started_at=record.at),
         remembers=settings.memory is not MemoryChoice.OFF and (thread.remembers or not is_now),
         cleared_through=thread.cleared_through,
+        memory=recorded_scope(record.snapshot.scope),
     )
     return BuildRequest(
         scope=scope,

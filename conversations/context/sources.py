@@ -24,6 +24,7 @@ from conversations.context.tokens.factor import Factor
 from conversations.context.turns.turn import Turn
 from conversations.models import Assistant
 from conversations.runtime.values import dataclass
+from memory.scope import MemoryScope
 
 type Row = list[Any]
 """What one element of a source's JSON is read as."""
@@ -129,6 +130,8 @@ class SourceQuery:
     session: Session
     offers_tools: bool = False
     silent: bool = False
+    memory: MemoryScope
+    """Whose memory is open to the thread."""
 
 
 @dataclass(frozen=True, kw_only=True)

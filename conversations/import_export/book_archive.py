@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 
 from conversations.import_export.document_files import add_files
 from conversations.import_export.document_writer import export
@@ -18,6 +19,8 @@ async def archived(user: User) -> AsyncIterator[bytes]:
     archive = Zip()
     async for piece in archive.file(DOCUMENT, clock.now(), export(user, with_bytes=True), may_be_huge=True):
         yield piece
-    async for piece in add_files(archive, "", File.objects.filter(user=user, thread__isnull=False)):
+    async for piece in add_files(
+        archive, "", File.objects.filter(Q(thread__isnull=False) | Q(project__isnull=False), user=user)
+    ):
         yield piece
     yield archive.end()

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
 from typing import IO, Any
 
@@ -43,16 +43,21 @@ def files_of(threads: Sequence[Thread], *, with_bytes: bool) -> dict[uuid.UUID, 
     by_thread: dict[uuid.UUID | None, list[dict[str, Any]]] = {}
     files = File.objects.filter(user=threads[0].user_id, thread__in=threads)
     for file in files.order_by("id").only(*FIELDS):
-        by_thread.setdefault(file.thread_id, []).append(
-            {
-                **{name: getattr(file, name) for name in ("id", "name", "kind", "media_type")},
-                "bytes": file.size,
-                "sha256": bytes(file.sha256).hex(),
-                "created_at": file.created_at,
-                "path": path_of(file) if with_bytes else None,
-            }
-        )
+        by_thread.setdefault(file.thread_id, []).extend(described_files([file], with_bytes=with_bytes))
     return {thread: some for thread, some in by_thread.items() if thread}
+
+
+def described_files(files: Iterable[File], *, with_bytes: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            **{name: getattr(file, name) for name in ("id", "name", "kind", "media_type")},
+            "bytes": file.size,
+            "sha256": bytes(file.sha256).hex(),
+            "created_at": file.created_at,
+            "path": path_of(file) if with_bytes else None,
+        }
+        for file in files
+    ]
 
 
 def given_in(turns: Sequence[Message]) -> Given:

@@ -4,7 +4,7 @@ It draws ids, and asks which of those that are given are here already.
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,11 +20,13 @@ from conversations.import_export.disk_lists import Scratch, Spool, gathered
 from conversations.import_export.file_intake import Taking
 from conversations.import_export.known_ids import OF_THREADS, IdChoice, KnownIds
 from conversations.import_export.many_ids import ManyDerived, ManyIds
+from conversations.import_export.project_fields import read_project
 from conversations.import_export.records import (
     ArtifactRecord,
     LeftOut,
     MemoryRecord,
     PreferencesRecord,
+    ProjectRecord,
     SummaryRecord,
     ThreadRecord,
     TopicRecord,
@@ -36,8 +38,9 @@ from conversations.import_export.thread_turns import ThreadTurns
 from conversations.import_export.turn_feedback import feedback_in
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, refuse
-from conversations.models import Message, Thread, text_blocks
+from conversations.models import Message, Project, Thread, text_blocks
 from conversations.models.data_map import FORGOTTEN
+from conversations.models.projects import LONGEST_INSTRUCTIONS as MOST_INSTRUCTIONS
 from conversations.models.threads import MOST_TAGS
 from conversations.models.threads import TAG_CHARS as THREAD_TAG_CHARS
 from conversations.runtime.ids import uuid7
@@ -89,7 +92,19 @@ class DocumentReader:
         self._artifacts: Ids = {}
         self._memories: Ids = {}
         self._topics: Ids = {}
+        self._projects: Ids = {}
         self._summaries: Ids = {}
+
+    def project(self, value: Any, place: str, document: Document) -> ProjectRecord:
+        """Threads and memories come after the projects that they refer to."""
+        project = Fields.of(value, place)
+        id = project.identifier("id")
+        self._choice = self._here.choices(Project, [id])[id] if id and not self._new_ids else IdChoice()
+        files = ThreadFiles(self._take, document, lambda file: self._id(self._files, file), self._now)
+        if not self._choice.known:
+            files.read(project)
+        kept = self._id(self._projects, project)
+        return read_project(project, id=kept, known=self._choice.known, files=files.kept, now=self._now)
 
     def thread(self, value: Any, place: str, document: Document, *, foreign: bool = False) -> ThreadRecord:
         thread = Fields.of(value, place)
@@ -124,6 +139,11 @@ class DocumentReader:
             # They name places, and are made anew after a while.
             summaries=[] if self._skipped or self._choice.known else self._read_summaries(thread, turns),
             files=files.kept,
+            project_id=self._projects.get(str(thread.identifier("project"))),
+            instructions=""
+            if thread.get("instructions") is None
+            else thread.text("instructions", most=MOST_INSTRUCTIONS),
+            uses_account_instructions=thread.switch("uses_account_instructions", default=True),
             known=self._choice.known,
         )
 
@@ -179,7 +199,7 @@ class DocumentReader:
         return MemoryRecord(
             id=self._id(self._memories, memory),
             content=content,
-            tags=tags_here(tags, user_id=self._user_id, threads=self._threads),
+            tags=tags_here(tags, user_id=self._user_id, threads=self._threads, projects=self._projects),
             origin=memory.choice("origin", Memory.Origin.values, default=Memory.Origin.PROGRAM),
             sources=self._sources(memory, source),
             created_at=memory.moment("created_at") or self._now,
@@ -367,19 +387,21 @@ def filled(times: Callable[[], Iterable[datetime | None]], start: datetime) -> I
         yield last
 
 
-def tags_here(tags: Sequence[str], *, user_id: int, threads: Ids) -> list[str]:
-    """Tags of another installation as tags of this one: about this user, and about those threads that came along (C4)."""
-    mine = f"user:{user_id}"
-    here = [mine if tag.startswith("user:") else _thread_tag(tag, threads) for tag in tags]
-    return list(dict.fromkeys([*([] if mine in here else [mine]), *filter(None, here)]))
+def tags_here(tags: Sequence[str], *, user_id: int, threads: Ids, projects: Ids) -> list[str]:
+    """Tags of another installation as tags of this one: about this user, and about those threads and projects that came along
+    (C4)."""
+    mine, ids = f"user:{user_id}", {"thread": threads, "project": projects}
+    here = [mine if tag.startswith("user:") else _tag_here(tag, ids) for tag in tags]
+    is_projects = any(tag.startswith("project:") for tag in here)
+    return list(dict.fromkeys([*([] if mine in here or is_projects else [mine]), *filter(None, here)]))
 
 
-def _thread_tag(tag: str, threads: Ids) -> str:
-    """The tag under the thread's id of here; empty where the thread did not come along."""
+def _tag_here(tag: str, ids: Mapping[str, Ids]) -> str:
+    """The tag under the id of here; empty where what it names did not come along."""
     kind, _, name = tag.partition(":")
-    if kind != "thread":
+    if kind not in ids or (kind == "project" and not _is_id(name)):
         return tag
-    return f"thread:{threads[name]}" if name in threads else ""
+    return f"{kind}:{ids[kind][name]}" if name in ids[kind] else ""
 
 
 def preferences(value: Any, place: str) -> PreferencesRecord:

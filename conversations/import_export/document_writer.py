@@ -14,6 +14,7 @@ from django.db.models.functions import Cast, Coalesce
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.import_export import FORMAT
 from conversations.import_export.document_files import Given, files_of, given_in
+from conversations.import_export.project_fields import written_instructions, written_projects
 from conversations.models import Message, Thread
 from conversations.runtime import long_work
 from conversations.runtime.lagging import read_lagging
@@ -88,7 +89,7 @@ def separators() -> Iterator[str]:
 async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes]:
     """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, what there is of files, and
     what is remembered. ``with_bytes``: those of the files lie beside it."""
-    yield f'{{"format": "{FORMAT}", {await step(_preferences)(user)}"threads": ['.encode()
+    yield f'{{"format": "{FORMAT}", {await step(_own)(user, with_bytes)}"threads": ['.encode()
     between, after = separators(), None
     while threads := await step(_threads)(user, after):
         for group in grouped(threads):
@@ -209,15 +210,21 @@ def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) 
     return rows
 
 
-def _preferences(user: User) -> str:
-    """With their name and a comma; empty where the user never chose."""
-    chosen = preferences_of(user)
-    values = chosen and {
-        "time_zone": chosen.time_zone,
-        "remembers": chosen.remembers,
-        "language": chosen.language,
+def _own(user: User, with_bytes: bool) -> str:
+    """What threads refer to or stands for itself, each with its name and a comma; nothing where there is none."""
+    own = {
+        "preferences": _preferences(user),
+        "instructions": written_instructions(user),
+        "projects": written_projects(user, with_bytes=with_bytes),
     }
-    return f'"preferences": {_json(values)}, ' if values else ""
+    return "".join(f'"{name}": {_json(value)}, ' for name, value in own.items() if value)
+
+
+def _preferences(user: User) -> dict[str, Any] | None:
+    """``None`` where the user never chose."""
+    chosen = preferences_of(user)
+    names = ("time_zone", "remembers", "language")
+    return {name: getattr(chosen, name) for name in names} if chosen else None
 
 
 def _summaries(threads: Sequence[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
@@ -308,7 +315,9 @@ def _opening(thread: Thread) -> str:
         "created_at": thread.created_at,
     }
     chosen = {"model": thread.model, "pinned": thread.pinned, "archived": thread.archived, "tags": thread.tags}
+    chosen |= {"project": thread.project_id, "instructions": thread.instructions}
     values |= {name: value for name, value in chosen.items() if value}
+    values |= {} if thread.uses_account_instructions else {"uses_account_instructions": False}
     return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 

@@ -19,9 +19,11 @@ from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader, preferences
 from conversations.import_export.importers import thread_of
 from conversations.import_export.json_stream import PASSED, Shape, Text, walk
+from conversations.import_export.project_fields import read_instructions
 from conversations.import_export.records import Record
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import refuse
+from conversations.threads.projects import MOST_PROJECTS
 from memory.models import Memory, Topic
 
 VERSION: dict[str, Shape] = dict.fromkeys(("content", "created_at", "origin", "message"))
@@ -32,6 +34,7 @@ ARTIFACT: Shape = {
 }
 THREAD: Shape = {
     **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model", "pinned", "archived", "tags")),
+    **dict.fromkeys(("project", "instructions", "uses_account_instructions")),
     "messages": [
         dict.fromkeys(
             ("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations", "feedback")
@@ -44,6 +47,8 @@ THREAD: Shape = {
 BOOK: Mapping[str, Shape] = {
     "format": None,
     "preferences": None,
+    "instructions": None,
+    "projects": None,
     "threads": [THREAD],
     "memories": [None],
     "topics": [None],
@@ -70,6 +75,8 @@ class Outline:
     counts: Mapping[str, int]
     is_foreign: bool = False
     preferences: Any = None
+    instructions: Any = None
+    projects: Any = None
 
     def place(self, section: str, index: int) -> str:
         """Where in the upload an element stands; an export of elsewhere is nothing but a list."""
@@ -120,7 +127,17 @@ def outline(document: Document, scratch: Scratch) -> Outline:
         scratch=scratch,
         counts={name: counts[name] for name in SECTIONS},
         preferences=choices.get("preferences"),
+        instructions=choices.get("instructions"),
+        projects=_projects(choices.get("projects")),
     )
+
+
+def _projects(value: Any) -> list[Any]:
+    if not isinstance(value, list | None):
+        refuse("projects", "must be a list.")
+    if value and len(value) > MOST_PROJECTS:
+        refuse("projects", f"has {len(value):,} elements; the limit is {MOST_PROJECTS}.")
+    return value or []
 
 
 def listed(document: Document) -> Document:
@@ -160,6 +177,10 @@ def records(outlines: Sequence[Outline], reader: DocumentReader) -> Iterator[Rec
     for one in outlines:
         if one.preferences is not None:
             yield preferences(one.preferences, "preferences")
+        if one.instructions is not None:
+            yield read_instructions(one.instructions, "instructions")
+        for index, project in enumerate(one.projects or ()):
+            yield reader.project(project, f"projects[{index}]", one.document)
     for one in outlines:
         for place, value in one.elements("threads"):
             thread = thread_of(value, place) if one.is_foreign else value

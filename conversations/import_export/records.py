@@ -129,6 +129,9 @@ class ThreadRecord:
     model: str = ""
     summaries: Sequence[SummaryRecord] = field(default_factory=list)
     files: Sequence[FileRecord] = field(default_factory=list)
+    project_id: uuid.UUID | None = None
+    instructions: str = ""
+    uses_account_instructions: bool = True
     known: bool = False
     """It is here already, and may have become longer."""
 
@@ -169,4 +172,28 @@ class PreferencesRecord:
     language: str
 
 
-Record = ThreadRecord | MemoryRecord | TopicRecord | PreferencesRecord
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstructionsRecord:
+    about: str
+    style: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProjectRecord:
+    """``assistant`` is a slug, empty for none; one that is not here is left out."""
+
+    id: uuid.UUID
+    name: str
+    colour: str
+    instructions: str
+    assistant: str
+    model: str
+    presets: Sequence[str]
+    uses_outside_memory: bool
+    shares_memory: bool
+    created_at: datetime
+    files: Sequence[FileRecord] = ()
+    known: bool = False
+
+
+Record = ThreadRecord | MemoryRecord | TopicRecord | PreferencesRecord | InstructionsRecord | ProjectRecord

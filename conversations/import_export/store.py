@@ -26,9 +26,11 @@ from conversations.import_export.blocks import size_of
 from conversations.import_export.disk_lists import Spool
 from conversations.import_export.records import (
     ArtifactRecord,
+    InstructionsRecord,
     LeftOut,
     MemoryRecord,
     PreferencesRecord,
+    ProjectRecord,
     Record,
     ThreadRecord,
     TopicRecord,
@@ -49,7 +51,7 @@ from conversations.import_export.rows import (
 )
 from conversations.import_export.turn_feedback import feedback_rows
 from conversations.import_export.values import refuse
-from conversations.models import Assistant, Feedback, File, Message, Reply, Thread, TurnFile
+from conversations.models import Assistant, Feedback, File, Instructions, Message, Project, Reply, Thread, TurnFile
 from conversations.runtime import clock, long_work
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
@@ -166,6 +168,11 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_l
             stored.topics += _insert_new(Topic, user, batch, stored)
         case PreferencesRecord() as preferences:  # what a person has decided here stands
             Preferences.objects.bulk_create([row_of(Preferences, preferences, user=user)], ignore_conflicts=True)
+        case InstructionsRecord() as instructions:
+            own = row_of(Instructions, instructions, user=user, updated_at=clock.now())
+            Instructions.objects.bulk_create([own], ignore_conflicts=True)
+        case ProjectRecord():
+            _insert_projects(user, [project for project in batch if not project.known], stored, read_later)
 
 
 def _insert_new(model: type[Model], user: User, batch: Sequence[Any], stored: ImportCounts) -> int:
@@ -273,14 +280,31 @@ def _insert_files(
         return
     here = set(File.objects.filter(user=user, thread=thread.id).values_list("id", flat=True)) if thread.known else set()
     new = (row_of(File, file, user=user, thread_id=thread.id) for file in thread.files if file.id not in here)
-    for files in weighed(new, lambda row: 1):
+    _keep_files(new, stored, read_later)
+    _insert(TurnFile, turn_file_rows(turns, thread.id, user_id=user.pk, after=after))
+
+
+def _insert_projects(
+    user: User, batch: Sequence[ProjectRecord], stored: ImportCounts, read_later: Callable[[File], object]
+) -> None:
+    """An assistant that is not here is left out; so is a preset that nobody has."""
+    assistants = {each.slug: each for each in Assistant.objects.filter(slug__in={each.assistant for each in batch})}
+    for project in batch:
+        assistant, now = assistants.get(project.assistant), clock.now()
+        row_of(Project, project, user=user, assistant=assistant, updated_at=now).save(force_insert=True)
+        _keep_files(
+            (row_of(File, file, user=user, project_id=project.id) for file in project.files), stored, read_later
+        )
+
+
+def _keep_files(rows: Iterable[File], stored: ImportCounts, read_later: Callable[[File], object]) -> None:
+    for files in weighed(rows, lambda row: 1):
         File.objects.bulk_create(files)
         storage.claim([file.place for file in files])
         for file in files:
             long_work.check()
             read_later(file)
         stored.files += len(files)
-    _insert(TurnFile, turn_file_rows(turns, thread.id, user_id=user.pk, after=after))
 
 
 def _complete(user: User, stored: ImportCounts) -> None:

@@ -72,7 +72,8 @@ class Project(models.Model):
 class Instructions(models.Model):
     """What a person wants each model to know and do in all threads. Without a row there is nothing."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+")
     about = models.TextField(blank=True, help_text="About the person, in their own words.")
     style = models.TextField(blank=True, help_text="How they want to be answered.")
     updated_at = models.DateTimeField()

@@ -1,5 +1,6 @@
 """Where the next turn of a thread goes: looked at in one statement, and nothing is locked."""
 
+import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import projects, titles
+from memory.scope import MemoryScope, scope_in, scope_of
 
 COLUMNS = f"{columns_of('thread', Thread)}, {columns_of('assistant', Assistant)}"
 LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
@@ -33,6 +35,7 @@ class ThreadCursor:
     ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are
     the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own. ``end`` is
     where the path is to end first, where that is not where it ends now; ``history`` ends what is told before the turn then.
+    ``memory``: whose is open to the thread.
     """
 
     thread: Thread
@@ -49,6 +52,7 @@ class ThreadCursor:
     offered: Sequence[str] = ()
     end: PathEnd | None = None
     history: PathEnd | None = None
+    memory: MemoryScope
 
 
 def place_of(
@@ -74,15 +78,17 @@ def place_of(
         opened_by=client_message_id,
     )
     projects.opened_in(projects.project_of(user, project), thread, assistant=assistant, model=thread_model)
+    memory = scope_of(user.pk, thread.project_id)
     last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
     if last is None:
-        return ThreadCursor(thread=thread, is_new=True, forgettings=forgettings)
+        return ThreadCursor(thread=thread, is_new=True, forgettings=forgettings, memory=memory)
     return ThreadCursor(
         thread=thread,
         is_new=True,
         last_active=last.updated_at,
         last_session=session_of(last),
         forgettings=forgettings,
+        memory=memory,
     )
 
 
@@ -97,7 +103,7 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
     thread, assistant = instance_of(Thread, values), instance_of(Assistant, values)
     assert thread and assistant
     thread.assistant = assistant
-    running, duplicate, before, question, token_total, last_reply, *recent, forgettings, offered = values
+    running, duplicate, before, question, token_total, last_reply, *recent, forgettings, offered, own_projects = values
     last_active, started_at, away_since = recent
     return ThreadCursor(
         thread=thread,
@@ -111,6 +117,9 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
         last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,
         forgettings=forgettings or 0,
         offered=offered or (),
+        memory=scope_in(
+            thread.project_id, ((uuid.UUID(id), *switches) for id, *switches in json.loads(own_projects or "[]"))
+        ),
     )
 
 

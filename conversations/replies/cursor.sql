@@ -12,7 +12,9 @@ running.id, known.id, before.id,
            FROM conversations_assistant_offered_models AS offered
            JOIN conversations_model AS model ON model.id = offered.model_id
            WHERE offered.assistant_id = thread.assistant_id AND model.is_active
-       ) END
+       ) END,
+       (SELECT json_agg(json_build_array(id, uses_outside_memory, shares_memory) ORDER BY id)::text
+        FROM conversations_project WHERE user_id = %(user)s)
 FROM conversations_thread AS thread
 JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
 LEFT JOIN conversations_reply AS running

@@ -45,6 +45,7 @@ from conversations.runtime.sql_files import read_statements
 from conversations.threads import model_choices
 from conversations.threads.model_choices import ModelChoice
 from conversations.tools import tools_for
+from memory.scope import scope_of
 from memory.sources import backend_ranking
 
 log = logging.getLogger("openbook.replies")
@@ -111,7 +112,7 @@ def first_request(opened: OpenedReply, *, query: Rewriting | None = None, round:
     thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
     to_answer = TurnToAnswer(
         turn=Turn.of(opened.message) if opened.message else instruction(thread, opened.preset),
-        cursor=ThreadCursor(thread=thread),
+        cursor=ThreadCursor(thread=thread, memory=scope_of(thread.user_id, thread.project_id)),
         session=session_of(thread),
         silent=opened.message is None,
     )
@@ -312,6 +313,7 @@ def build(
         last_reply=cursor.last_reply,
         remembers=thread.remembers,
         cleared_through=thread.cleared_through,
+        memory=cursor.memory,
     )
     request = BuildRequest(
         scope=scope,

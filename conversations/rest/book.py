@@ -6,7 +6,7 @@
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from artifacts.models import ArtifactVersion, Kind
-from conversations.models import Feedback
+from conversations.models import Feedback, Project
 from conversations.runtime.shapes import Id, Slug, Time
 from conversations.wire import Role
 from memory.models import Memory
@@ -125,6 +125,30 @@ class ImportedThread(TypedDict, total=False):
     ]
     summaries: Annotated[list[ImportedSummary], "Without them they are made after a while."]
     files: Annotated[list[ImportedFile], "Those that messages name by blocks of the type `file`."]
+    project: Annotated[Id | None, "The project of the document that it is in."]
+    instructions: Annotated[str, {"max_length": 1_500, "allow_blank": True}, "What every answer in it is given."]
+    uses_account_instructions: Annotated[bool, "`false`: it is not given the person's own instructions."]
+
+
+class ImportedInstructions(TypedDict, total=False):
+    """They count where the caller has written none yet."""
+
+    about: Annotated[str, {"max_length": 1_500, "allow_blank": True}, "About the person."]
+    style: Annotated[str, {"max_length": 1_500, "allow_blank": True}, "How they want to be answered."]
+
+
+class ImportedProject(TypedDict, total=False):
+    id: KeptId
+    name: Required[Annotated[str, {"max_length": 100}, "1 to 100 characters."]]
+    colour: Annotated[str, Project.Colour, {"default": Project.Colour.GREY}, "That it is marked with."]
+    instructions: Annotated[str, {"max_length": 1_500, "allow_blank": True}, "What every answer in it is given."]
+    assistant: Annotated[Slug | None, "That new threads have; one that is not here is left out."]
+    model: Annotated[str, {"max_length": 121, "allow_blank": True}, "That new threads have, as `provider/name`."]
+    presets: Annotated[list[str], "Slugs of presets that its threads offer too."]
+    uses_outside_memory: Annotated[bool, "`true`: its threads are given what is remembered outside of it."]
+    shares_memory: Annotated[bool, "`true`: what is remembered in it is given outside of it."]
+    created_at: Annotated[Time, "Without it: the time of the import."]
+    files: Annotated[list[ImportedFile], "That were uploaded to it."]
 
 
 class ImportedMemory(TypedDict, total=False):
@@ -132,7 +156,7 @@ class ImportedMemory(TypedDict, total=False):
     content: Required[Annotated[str, {"max_length": 10_000}, "1 to 10,000 characters."]]
     tags: Annotated[
         list[Annotated[str, {"max_length": 100}]],
-        "`user:…` becomes the caller's own; `thread:…` stays where the thread is in the document.",
+        "`user:…` becomes the caller's own; `thread:…` and `project:…` stay where what they name is in the document.",
     ]
     source: Annotated[Id | None, "The message of the document that it comes from: the first of `sources`."]
     sources: Annotated[list[Id], "The messages of the document that it comes from."]
@@ -167,6 +191,8 @@ class Book(TypedDict, total=False):
     memories: Annotated[list[ImportedMemory], "What is remembered of the person."]
     topics: Annotated[list[ImportedTopic], "What was talked of, across conversations."]
     preferences: Annotated[ImportedPreferences, "Those of the person; they count where there are none."]
+    instructions: Annotated[ImportedInstructions, "Those of the person; they count where there are none."]
+    projects: Annotated[list[ImportedProject], "Folders that threads are in, with a memory of their own."]
 
 
 class ImportedThreadAnswer(TypedDict):

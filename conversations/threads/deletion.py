@@ -24,10 +24,11 @@ from conversations.runtime import clock
 from conversations.threads import projects
 from conversations.threads.titles import titles_from
 from conversations.upkeep import hourly_figures
-from memory import forgetting
+from memory import forgetting, moving
 from memory.forgetting import Clearing, ledger
 from memory.index.word_index import forget_counts
-from memory.models import ThreadSummary
+from memory.models import Memory, ThreadSummary
+from memory.tags import project_tag
 
 __all__ = ["allow_deletion", "clear_thread", "delete_thread", "delete_user", "what_clearing"]
 
@@ -67,12 +68,18 @@ def delete_project(project: Project, *, threads_go: str | None) -> None:
     """With its files. ``threads_go`` is ``keep``: its threads leave it, with what they taught; or ``delete``. Raises
     ``ProjectNotEmpty`` where neither is said and the project holds anything, and as ``delete_thread`` and ``delete_file``."""
     mine = {"user": project.user_id, "project": project}
-    held = {"threads": Thread.objects.filter(**mine).count(), "files": File.objects.filter(**mine).count()}
+    notes = Memory.objects.filter(user=project.user_id, confined_to=project_tag(project.id))
+    held = {
+        "threads": Thread.objects.filter(**mine).count(),
+        "files": File.objects.filter(**mine).count(),
+        "memories": notes.count(),
+    }
     if threads_go is None and any(held.values()):
         raise ProjectNotEmpty(
-            f"The project holds {held['threads']} threads and {held['files']} files. Say what becomes of the threads: "
-            "`?threads=keep` moves them out of it with what they taught, `?threads=delete` deletes them. The files go with "
-            "the project.",
+            "The project holds {threads} threads, {files} files and {memories} notes. Say what becomes of threads and notes: "
+            "`?threads=keep` moves them out of it, `?threads=delete` deletes them. The files go with the project.".format(
+                **held
+            ),
             **held,
         )
     with transaction.atomic():
@@ -83,6 +90,10 @@ def delete_project(project: Project, *, threads_go: str | None) -> None:
                 projects.move(thread, None)
         for file in File.objects.filter(**mine):
             delete_file(file)
+        if threads_go == "delete":
+            forgetting.forget_notes(project.user, notes)
+        else:
+            moving.move_notes(notes)
         projects.of(project.user).filter(id=project.id).delete()
     log.info("project deleted", extra={"project_id": str(project.id), "threads": threads_go or "none"})
 

@@ -10,10 +10,11 @@ from django.db.models.functions import Coalesce
 
 from artifacts.models import Preset
 from conversations import threads
-from conversations.errors import InvalidMessage, ModelNotOffered, ProjectNotFound, TooManyProjects
+from conversations.errors import InvalidMessage, ModelNotOffered, ProjectNotFound, ThreadNotFound, TooManyProjects
 from conversations.models import Assistant, File, Project, Thread
 from conversations.runtime import clock
 from conversations.threads import model_choices
+from memory import moving
 
 MOST_PROJECTS = 500
 NONE = "none"
@@ -96,10 +97,17 @@ def opened_in(project: Project | None, thread: Thread, *, assistant: str | None,
             thread.model = ""
 
 
+@transaction.atomic
 def move(thread: Thread, project: Project | None) -> None:
-    """Into a project, or out of all of them."""
-    threads.of(thread.user).filter(id=thread.id).update(project=project)
+    """Into a project, or out of all of them, with what was remembered of it."""
+    locked = threads.of(thread.user).select_for_update(no_key=True).filter(id=thread.id).first()
+    if locked is None:
+        raise ThreadNotFound
+    before, now = locked.project_id, project.id if project else None
     thread.project = project
+    if before != now:
+        threads.of(thread.user).filter(id=thread.id).update(project=project)
+        moving.move_memory(thread, before=before, now=now)
 
 
 def project_of(user: User, project_id: str | uuid.UUID | None) -> Project | None:

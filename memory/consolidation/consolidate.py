@@ -6,6 +6,8 @@ run again: nothing is doubled, nothing is lost.
 
 import asyncio
 import logging
+import uuid
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -96,7 +98,8 @@ def _do(
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
     done = moved = limited = 0
-    facts = store.facts_of(user_id) if pending_parts else Facts()
+    facts = defaultdict[uuid.UUID | None, Facts](Facts, store.facts_of(user_id) if pending_parts else {})
+    projects = store.projects_of_threads(user_id)
     recent = {pending.thread for pending in pending_parts if _is_recent(pending, at)}
     threads = Thread.objects.filter(user=user_id, id__in=recent).select_related("assistant")
     writers = {thread.id: writer_for(thread.assistant) for thread in threads}
@@ -104,20 +107,21 @@ def _do(
         for part in pending_parts:
             if alive and not alive():
                 return done, False
-            pending = replace(part, forgettings=forgettings_of(user_id))
+            project = projects.get(part.thread)
+            pending, known = replace(part, forgettings=forgettings_of(user_id), project=project), facts[project]
             content = readable(pending)
             turns = _turns(content.turns, zone)
             asked = writers.get(pending.thread) if _is_recent(pending, at) else None
             try:
                 try:
-                    findings = _findings(pending, turns, facts, asked, runner)
+                    findings = _findings(pending, turns, known, asked, runner)
                 except RateLimited:
                     limited += 1
                     _note_limit(user_id, limited)
-                    findings = _findings(pending, turns, facts, None, runner)
+                    findings = _findings(pending, turns, known, None, runner)
                 confined = extract(_turns(content.confined, zone)).facts
                 findings = replace(with_made(findings, content.made), confined=confined)
-                _keep(pending, content, findings, facts, zone, at, lease)
+                _keep(pending, content, findings, known, zone, at, lease)
                 done += 1
             except PartChanged:
                 moved += 1
@@ -142,7 +146,7 @@ def _findings(
     if not turns:
         return Findings()
     findings = digest(runner, writer, pending, turns, facts) if writer and runner else None
-    return findings or extract(turns, store.open_topics_of(pending.user, turns[-1].at), last=pending.part.last)
+    return findings or extract(turns, store.open_topics_of(pending, turns[-1].at), last=pending.part.last)
 
 
 def _is_recent(pending: PendingPart, at: datetime) -> bool:

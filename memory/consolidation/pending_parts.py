@@ -34,12 +34,14 @@ class PartChanged(Exception):
 @dataclass(frozen=True, kw_only=True)
 class PendingPart:
     """A part of a thread that is to be made, for the first time or anew. ``forgettings`` is how often something of the
-    person's was forgotten when it was begun: what is read from then on, notes of other threads too, may be forgotten later."""
+    person's was forgotten when it was begun: what is read from then on, notes of other threads too, may be forgotten later.
+    ``project`` is its thread's, whose notes alone are read with it."""
 
     user: int
     thread: uuid.UUID
     part: Part
     forgettings: int = 0
+    project: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +138,7 @@ def hold(pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, Part
     something of the person's was forgotten since it was begun."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
     mine = Thread.objects.filter(user=pending.user, id=pending.thread, remembers=True, temporary=False)
+    mine = mine.filter(project=pending.project)  # it may have moved meanwhile
     thread = mine.select_for_update(no_key=True).first()
     running = Reply.objects.filter(user=pending.user, thread=pending.thread, status=Reply.Status.RUNNING)
     unwanted = Preferences.objects.filter(user=pending.user, remembers=False)

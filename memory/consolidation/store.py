@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from conversations.accounts import allowances
+from conversations.models import Project, Thread
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.pending_parts import PartContent, PendingPart
 from memory.consolidation.supersession import (
@@ -23,7 +24,7 @@ from memory.consolidation.supersession import (
 )
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.sources.rows import Summary, without_repeats
-from memory.tags import thread_tag, user_tag
+from memory.tags import project_tag, thread_tag, user_tag
 
 MOST_MOMENTS_A_DAY = 12
 MOST_PARTS_TOLD = 8
@@ -31,21 +32,30 @@ MOST_OPEN_TOPICS = 200
 LONGEST_PART = timedelta(days=2)
 
 
-def facts_of(user_id: int) -> Facts:
-    """All that is kept about a user, to compare with."""
-    facts = Facts()
-    columns = ("id", "content", "sources", "valid_from", "created_at", "ended_at")
+def facts_of(user_id: int) -> dict[uuid.UUID | None, Facts]:
+    """All that is kept about a user, to compare with: by project, for none is told of another's."""
+    by_project: dict[uuid.UUID | None, Facts] = {}
+    projects = {project_tag(id): id for id in Project.objects.filter(user=user_id).values_list("id", flat=True)}
+    projects |= {thread_tag(thread): project for thread, project in projects_of_threads(user_id).items()}
+    columns = ("id", "content", "sources", "valid_from", "created_at", "ended_at", "confined_to")
     rows = Memory.objects.filter(user=user_id).order_by("created_at", "id").values_list(*columns)
-    for id, content, sources, valid_from, created_at, ended_at in rows.iterator():
-        facts.add(
+    for id, content, sources, valid_from, created_at, ended_at, place in rows.iterator():
+        by_project.setdefault(projects.get(place), Facts()).add(
             stored_fact(id=id, text=content, sources=sources, at=valid_from or created_at, ended=ended_at is not None)
         )
-    return facts
+    return by_project
 
 
-def open_topics_of(user_id: int, until: datetime) -> list[EarlierTopic]:
-    """Newest first."""
-    rows = Topic.objects.filter(user=user_id, resolved_at=None, opened_at__lte=until).order_by("-opened_at", "-id")
+def projects_of_threads(user_id: int) -> dict[uuid.UUID, uuid.UUID]:
+    """Of those that are in one."""
+    threads = Thread.objects.filter(user=user_id, project__isnull=False)
+    return {thread: project for thread, project in threads.values_list("id", "project") if project}
+
+
+def open_topics_of(pending: PendingPart, until: datetime) -> list[EarlierTopic]:
+    """Of the part's project, newest first."""
+    mine = Topic.objects.filter(user=pending.user, thread__project=pending.project)
+    rows = mine.filter(resolved_at=None, opened_at__lte=until).order_by("-opened_at", "-id")
     return [
         EarlierTopic(id=row.id, title=row.title, opened_at=row.opened_at.astimezone(until.tzinfo))
         for row in rows[:MOST_OPEN_TOPICS]
@@ -61,7 +71,8 @@ def keep(
     facts.remove(_drop(user, ids, confined=content.confined_ids))
     facts.end(_drop_unfounded(user, _removed_turns(pending, content), at))
     _keep_summary(pending, content, findings, at)
-    _keep_facts(user, new_facts(findings.facts, facts), [user_tag(user), thread_tag(thread)])
+    whose = project_tag(pending.project) if pending.project else user_tag(user)
+    _keep_facts(user, new_facts(findings.facts, facts), [whose, thread_tag(thread)])
     for fact, ended_at in taken_back(findings.retracted, facts):
         Memory.objects.filter(user=user, id=fact.id, ended_at=None).update(ended_at=ended_at)
     _keep_facts(user, facts_alone(findings.confined, facts), [thread_tag(thread)])
@@ -154,7 +165,7 @@ def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUI
     if not (ids or confined):
         return []
     Topic.objects.filter(user=user_id, resolved_at=None, sources__overlap=[*ids, *confined]).delete()
-    beyond = Q(sources__overlap=list(confined), tags__contains=[user_tag(user_id)])
+    beyond = Q(sources__overlap=list(confined)) & ~Q(confined_to__startswith="thread:")
     resting = Q(sources__overlap=list(ids)) | beyond
     facts = Memory.objects.filter(resting, user=user_id, origin=Memory.Origin.CONVERSATION, ended_at=None)
     dropped = list(facts.values_list("id", flat=True))
@@ -192,7 +203,8 @@ def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:
 def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findings) -> Iterator[Topic]:
     """Those that are not open already, and were not opened by the same turn before, be it in other words and resolved since."""
     of_turns = Q(resolved_at=None) | Q(sources__overlap=content.turn_ids)
-    rows = Topic.objects.filter(of_turns, user=pending.user).order_by("-opened_at").values_list("title", "sources")
+    mine = Topic.objects.filter(of_turns, user=pending.user, thread__project=pending.project)
+    rows = mine.order_by("-opened_at").values_list("title", "sources")
     known = [(key_of(title), frozenset(sources)) for title, sources in rows[: 2 * MOST_OPEN_TOPICS]]
     for topic in findings.opened:
         key = key_of(topic.title)
@@ -214,11 +226,13 @@ def remake_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) 
     allowances.hold_forgettings(user_id)
     for day in sorted(days):
         parts = _parts_of_day(user_id, day, zone)
-        _remake(user_id, day, parts, at)
+        before = DailySummary.objects.filter(user=user_id, day=day).values_list("project", flat=True)
+        for project in {*before, *(part.thread.project_id for part in parts)}:
+            _remake(user_id, day, project, [part for part in parts if part.thread.project_id == project], at)
         moved = [part.id for part in parts]
         for other in DailySummary.objects.filter(user=user_id, parts__overlap=moved).exclude(day=day):
             left = ThreadSummary.objects.filter(user=user_id, id__in={*other.parts} - {*moved})
-            _remake(user_id, other.day, list(left.order_by("started_at", "id")), at)
+            _remake(user_id, other.day, other.project_id, list(left.order_by("started_at", "id")), at)
 
 
 def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:
@@ -227,21 +241,23 @@ def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:
     began = ThreadSummary.objects.filter(
         user=user_id, started_at__gte=start, started_at__lt=end, ended_at__gte=start, ended_at__lt=end + LONGEST_PART
     )
-    return list(began.order_by("started_at", "id"))
+    return list(began.select_related("thread").order_by("started_at", "id"))
 
 
-def _remake(user_id: int, day: date, parts: Sequence[ThreadSummary], at: datetime) -> None:
+def _remake(user_id: int, day: date, project: uuid.UUID | None, parts: Sequence[ThreadSummary], at: datetime) -> None:
     summaries = [part for part in parts if part.text]
     if not summaries:
-        DailySummary.objects.filter(user=user_id, day=day).delete()
+        DailySummary.objects.filter(user=user_id, day=day, project=project).delete()
         return
     text, moments = day_of([(part.text, part.key_moments) for part in summaries])
     ids = [part.id for part in summaries]
-    made = DailySummary(user_id=user_id, day=day, text=text, key_moments=moments, parts=ids, updated_at=at)
+    made = DailySummary(
+        user_id=user_id, project_id=project, day=day, text=text, key_moments=moments, parts=ids, updated_at=at
+    )
     DailySummary.objects.bulk_create(
         [made],
         update_conflicts=True,
-        unique_fields=["user", "day"],
+        unique_fields=["user", "day", "project"],
         update_fields=["text", "key_moments", "parts", "updated_at"],
     )
 

@@ -129,7 +129,7 @@ def record(
     with transaction.atomic():
         thread, content = hold(pending, [turn.id for turn in turns])
         known = _bearing_facts(pending.user, turns, facts)
-        topics = open_topics_of(pending.user, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
+        topics = open_topics_of(pending, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
         part = PartToNote(
             thread=thread,
             turns=[_place(turn) for turn in content.turns],

@@ -7,6 +7,7 @@ import logging
 import uuid
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from conversations import threads
 from conversations.accounts import allowances
@@ -16,7 +17,7 @@ from conversations.models.data_map import FORGOTTEN
 from conversations.models.deletion_guard import allow_deletion
 from memory.forgetting import ledger
 from memory.forgetting.blanking import blank, blank_all
-from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file, left_by_topic
+from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file, left_by_notes, left_by_topic
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
 from memory.forgetting.search import ForgetTarget, find
 from memory.index.index_turns import catch_up_if_possible
@@ -32,11 +33,13 @@ __all__ = [
     "cleared_from",
     "forget_all",
     "forget_memory",
+    "forget_notes",
     "forget_topic",
     "forget_turn",
     "hold_off",
     "left_by",
     "left_by_file",
+    "left_by_notes",
     "refuse_while_running",
     "what_all",
     "what_memory",
@@ -81,6 +84,19 @@ def forget_topic(topic: Topic) -> None:
         refuse_while_running(topic.user_id, "delete")
         ledger.note(ledger.Kind.TOPIC, topic.id)
         blank(topic.user, left_by_topic(topic))
+
+
+def forget_notes(user: User, notes: QuerySet[Memory]) -> None:
+    """Notes alone, and where they were given to a model, as their project goes. Raises as ``forget_memory`` does."""
+    ids = frozenset(notes.values_list("id", flat=True))
+    if not ids:
+        return
+    with allow_deletion():
+        hold_off(user.pk)
+        refuse_while_running(user.pk, "delete")
+        for id in ids:
+            ledger.note(ledger.Kind.MEMORY, id)
+        blank(user, left_by_notes(user.pk, ids))
 
 
 def what_all(user: User) -> Forgetting:

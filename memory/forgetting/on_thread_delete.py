@@ -73,6 +73,12 @@ def left_by_topic(topic: Topic) -> Rows:
     return replace(_told(topic.user_id, threads, rows=ids, quotes=quotations.NOWHERE), topics=ids)
 
 
+def left_by_notes(user_id: int, ids: frozenset[uuid.UUID]) -> Rows:
+    """Of notes that go with a project: themselves, and the texts of requests that they were given in."""
+    threads = list(Thread.objects.filter(user=user_id).values_list("id", flat=True))
+    return replace(_told(user_id, threads, rows=ids, quotes=quotations.NOWHERE), memories=ids)
+
+
 def _elsewhere(
     thread: Thread,
     *,

@@ -50,12 +50,19 @@ def parts_beginning(user_id: int, text: str, before: Sequence[Sought]) -> list[i
 
 
 def passages_holding(
-    user_id: int, text: str, *, here: uuid.UUID | None, before: int, for_message: bool, wanted: int
+    user_id: int,
+    text: str,
+    *,
+    here: uuid.UUID | None,
+    before: int,
+    for_message: bool,
+    wanted: int,
+    scope: Mapping[str, Any],
 ) -> list[RankedPassage]:
     """The newest passages that hold a text, but for those of the thread ``here`` from a depth on; ``for_message``: none that
-    ask."""
+    ask; ``scope``: whose memory is open."""
     found: list[RankedPassage] = []
-    values = {"here": here, "before": before, "for_message": for_message}
+    values = {"here": here, "before": before, "for_message": for_message, **scope}
     for threads in _newest(user_id):
         rows = _run("passages", user_id, text, threads=threads, wanted=wanted - len(found), **values)
         found += [RankedPassage(*row) for row in rows]

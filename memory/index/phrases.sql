@@ -23,6 +23,8 @@ JOIN memory_indexedpassage AS passage
 WHERE turn.user_id = %(user)s AND turn.thread_id = ANY(%(threads)s) AND turn.is_active AND turn.forgotten_at IS NULL
   AND CASE WHEN {holds} THEN substr(turn.text, passage.start + 1, passage.size) ~* %(pattern)s ELSE false END
   AND (turn.thread_id IS DISTINCT FROM %(here)s OR turn.depth < %(before)s) AND NOT (passage.asks AND %(for_message)s)
+  AND (turn.thread_id IN (SELECT id FROM conversations_thread
+                          WHERE user_id = %(user)s AND project_id = ANY(%(projects)s::uuid[]))) = %(confined)s
 ORDER BY turn.created_at DESC, passage.number LIMIT %(wanted)s
 
 -- name: parts

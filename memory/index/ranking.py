@@ -200,7 +200,7 @@ def values_of(
     for_message: bool = False,
 ) -> dict[str, Any]:
     """What ``STATEMENT`` is asked with. ``fresh`` are turns that are not indexed yet; of the thread ``here``, only what comes
-    before this depth is wanted; ``for_message``: echoes are no evidence. Pure."""
+    before this depth is wanted; ``for_message``: echoes are no evidence. Whose memory is open comes beside. Pure."""
     named = [word for word in query.words if not counts.names.isdisjoint(word.terms)]
     words = [word for word in query.words if word not in named] or named
     return {

@@ -9,6 +9,9 @@ WITH wanted AS (
     SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS word (known, n)
 ), fresh AS (
     SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(fresh)s)
+), named AS (
+    -- The threads of the projects that are open, or of those that are not.
+    SELECT id FROM conversations_thread WHERE user_id = %(user)s AND project_id = ANY(%(projects)s::uuid[])
 ), found AS (
     SELECT thread_id, depth, number, day, speaker, length,
            length <= %(longest)s::int AND (asks OR (speaker = %(person)s::int AND length >= %(shortest)s::int))
@@ -32,13 +35,14 @@ WITH wanted AS (
         (SELECT * FROM memory_indexedpassage
          WHERE user_id = %(user)s AND (terms && %(rare)s::int[] OR terms @> %(p0)s::int[] OR terms @> %(p1)s::int[]
                                        OR terms @> %(p2)s::int[])
+           AND (thread_id IN (SELECT id FROM named)) = %(confined)s::bool
          LIMIT %(most)s)
         UNION ALL
         SELECT * FROM memory_indexedpassage
         WHERE user_id = %(user)s AND thread_id IS NOT DISTINCT FROM %(here)s 
               AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
         UNION ALL
-        SELECT * FROM fresh
+        SELECT * FROM fresh WHERE (thread_id IN (SELECT id FROM named)) = %(confined)s::bool
     ) passage
 ), masks AS (
     SELECT bits, count(*) FILTER (WHERE NOT echo) AS passages FROM found GROUP BY bits

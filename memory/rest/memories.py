@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
-from conversations.errors import InvalidMessage, ThreadNotFound
+from conversations.errors import InvalidMessage, ProjectNotFound, ThreadNotFound
 from conversations.models import Message
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
@@ -22,6 +22,7 @@ from conversations.runtime import clock, long_work
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
+from conversations.threads import projects
 from memory import forgetting, services
 from memory.models import Memory
 from memory.rest.shapes import MemoryAnswer, MemoryChange, NewMemory, SourceAnswer
@@ -130,4 +131,11 @@ def _own(request: Request, tags: list[str]) -> list[str]:
                 threads.get(caller(request), named)
             except ThreadNotFound:
                 raise InvalidMessage("A `thread:` tag must hold the id of one of your threads.", field="tags") from None
+        if kind == "project":
+            try:
+                projects.get(caller(request), named)
+            except ProjectNotFound:
+                raise InvalidMessage(
+                    "A `project:` tag must hold the id of one of your projects.", field="tags"
+                ) from None
     return list(dict.fromkeys(tags))

@@ -34,7 +34,8 @@ Content = Annotated[Clean, {"max_length": 10_000}, "1 to 10,000 characters."]
 Tags = Annotated[
     list[Annotated[Clean, {"max_length": 100}]],
     {"max_length": 20},
-    "`user:{id}`: holds everywhere. `thread:{id}` alone: holds in that thread. Else what you like.",
+    "`user:{id}`: holds outside of projects. `project:{id}`: in that project. `thread:{id}` alone: in that thread. Else what "
+    "you like.",
 ]
 ValidUntil = Annotated[datetime | None, "No session that begins then or later is given it."]
 

@@ -20,7 +20,7 @@ from memory.backends import get_backend
 from memory.backends.base import BackendError, BackendInvalidAnswer, BackendTimedOut
 from memory.backends.calling import started
 from memory.models import Preferences
-from memory.tags import thread_tag, user_tag
+from memory.tags import project_tag, thread_tag, user_tag
 
 MOST_RANKED = 20
 MOST_KEPT = 4_096
@@ -38,6 +38,7 @@ class Question:
     thread_id: uuid.UUID
     began_at: datetime
     about: str = field(compare=False)
+    project: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +59,9 @@ def question_of(thread: Thread, session: Session, about: str) -> Question | None
     if get_backend().is_local or not (thread.remembers and thread.assistant.uses_memory):
         return None
     about = about.strip() or thread.title.strip() or ANYTHING
-    return Question(user_id=thread.user_id, thread_id=thread.id, began_at=session.started_at, about=about)
+    return Question(
+        user_id=thread.user_id, thread_id=thread.id, began_at=session.started_at, about=about, project=thread.project_id
+    )
 
 
 class Rankings:
@@ -109,7 +112,8 @@ def _start(question: Question) -> Future[None]:
 
 
 async def _ask(question: Question) -> None:
-    containers = [user_tag(question.user_id), thread_tag(question.thread_id)]
+    whose = project_tag(question.project) if question.project else user_tag(question.user_id)
+    containers = [whose, thread_tag(question.thread_id)]
     try:
         ids = await get_backend().facts(question.user_id, containers, about=question.about, most=MOST_RANKED)
         ranking = Ranking(ids=tuple(ids[:MOST_RANKED]))

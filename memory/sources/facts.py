@@ -19,7 +19,6 @@ from conversations.runtime.values import dataclass
 from memory.models import Memory
 from memory.sources.backend_ranking import Ranking
 from memory.sources.rows import included_lines, list_item, parse_text, parse_time, repeated_rows
-from memory.tags import thread_tag
 
 HEADING = """\
 ## What You Know About the Person
@@ -82,7 +81,7 @@ class FactSource(Source[Facts]):
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(content) <= 20000 THEN content END, valid_until)
                 ORDER BY created_at DESC, id DESC)
 FROM (
-    SELECT fact.* FROM unnest(ARRAY['', %(tag)s]) AS place, LATERAL (
+    SELECT fact.* FROM unnest(%(places)s::text[]) AS place, LATERAL (
         (SELECT id, content, created_at, valid_until FROM memory_memory
          WHERE user_id = %(user)s AND confined_to = place AND ended_at IS NULL AND valid_until IS NULL
          ORDER BY created_at DESC, id DESC LIMIT 40)
@@ -95,7 +94,7 @@ FROM (
 ) AS facts"""
 
     def values(self, query: SourceQuery) -> Mapping[str, Any]:
-        return {"tag": thread_tag(query.thread_id) if query.thread_id else None}
+        return {"places": query.memory.places(query.thread_id)}
 
     def read(self, rows: Sequence[Row], reading: Reading) -> Facts | None:
         facts = reading.parsed(rows, _fact)
@@ -107,7 +106,7 @@ FROM (
         """In the ranking's order, those behind that it does not name; none where it failed."""
         if prepared.problem:
             return None, [prepared.problem]
-        values = {"user": query.user_id, "ids": list(prepared.ids), "places": places_of(query.thread_id)}
+        values = {"user": query.user_id, "ids": list(prepared.ids), "places": query.memory.places(query.thread_id)}
         try:
             (rows,) = fetch_row(NAMED, values)
         except DatabaseError as error:
@@ -142,11 +141,6 @@ FROM (
 
     def rule(self, assistant: Assistant) -> str:
         return f"The memory takes at most {assistant.memory_tokens:,} tokens and {LONGEST:,} characters."
-
-
-def places_of(thread_id: uuid.UUID | None) -> list[str]:
-    """Where what is given to a thread may have been noted for: everywhere, and the thread alone."""
-    return ["", thread_tag(thread_id)] if thread_id else [""]
 
 
 def in_order(

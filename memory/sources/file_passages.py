@@ -11,6 +11,7 @@ from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
 from memory.language.passages import Passage, passages
 from memory.language.words import index_stems, words_of
+from memory.scope import MemoryScope
 
 MOST_LOOKED_AT = 200
 """Parts that are weighed, those that hold the most of the words."""
@@ -34,8 +35,11 @@ class FilePassage:
     ends_within: bool
 
 
-def file_passages(*, user_id: int, thread_id: uuid.UUID, text: str, most: int, elsewhere: bool) -> list[FilePassage]:
-    """At most so many, best first, one of a part; without ``elsewhere`` of files of this thread alone. Within ``read_only``."""
+def file_passages(
+    *, user_id: int, thread_id: uuid.UUID, text: str, most: int, elsewhere: bool, memory: MemoryScope
+) -> list[FilePassage]:
+    """At most so many, best first, one of a part, of files of threads and projects that are open; without ``elsewhere`` of
+    files of this thread and its project alone. Within ``read_only``."""
     pairs = sought_words(user_id, text).pairs
     if not pairs:
         return []
@@ -43,6 +47,8 @@ def file_passages(*, user_id: int, thread_id: uuid.UUID, text: str, most: int, e
         "user": user_id,
         "here": thread_id,
         "elsewhere": elsewhere,
+        "project": memory.project,
+        **memory.values,
         "terms": [term for term, _ in pairs],
         "places": [place for _, place in pairs],
         "most": MOST_LOOKED_AT,

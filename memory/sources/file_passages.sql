@@ -10,8 +10,12 @@ FROM (
     FROM conversations_filepart WHERE user_id = %(user)s AND terms && %(terms)s::int[]
 ) AS part
 JOIN conversations_file AS file ON file.id = part.file_id
-JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = file.thread_id
-WHERE file.user_id = %(user)s AND (thread.id = %(here)s OR thread.remembers AND NOT thread.temporary AND %(elsewhere)s)
+LEFT JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = file.thread_id
+WHERE file.user_id = %(user)s AND (
+    thread.id = %(here)s OR file.project_id = %(project)s::uuid
+    OR %(elsewhere)s AND coalesce(thread.remembers AND NOT thread.temporary, file.project_id IS NOT NULL)
+       AND coalesce(coalesce(thread.project_id, file.project_id) = ANY(%(projects)s::uuid[]), false) = %(confined)s
+)
 ORDER BY bit_count(part.bits::bit(32)) DESC, file.id DESC, part.number LIMIT %(most)s
 
 -- name: texts

@@ -36,16 +36,19 @@ class LastConversationSource(Source[Summary]):
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN text END, ended_at))
 FROM (
     SELECT id, text, ended_at FROM (
-        SELECT id, thread_id, text, ended_at FROM memory_threadsummary
-        WHERE %(long_away)s AND user_id = %(user)s AND ended_at < %(began_at)s
-        ORDER BY ended_at DESC, id DESC LIMIT 20
+        SELECT part.id, thread_id, text, ended_at
+        FROM memory_threadsummary AS part JOIN conversations_thread AS thread ON thread.id = thread_id
+        WHERE %(long_away)s AND part.user_id = %(user)s AND ended_at < %(began_at)s
+          AND coalesce(thread.project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s
+        ORDER BY ended_at DESC, part.id DESC LIMIT 20
     ) AS newest
     WHERE thread_id IS DISTINCT FROM %(thread)s ORDER BY ended_at DESC, id DESC LIMIT 1
 ) AS conversation"""
 
     def values(self, query: SourceQuery) -> Mapping[str, Any]:
         began_at, away_since = query.session.started_at, query.session.away_since
-        return {"long_away": away_since is not None and began_at - away_since > LONG_AWAY}
+        long_away = away_since is not None and began_at - away_since > LONG_AWAY
+        return {"long_away": long_away, **query.memory.values}
 
     def read(self, rows: Sequence[Row], reading: Reading) -> Summary | None:
         def summary(row: Row) -> Summary:

@@ -8,7 +8,7 @@ from typing import Any
 
 from conversations.context.reasons import Reason
 from conversations.context.render.excerpts import bullet, fit_list
-from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
+from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant
 from conversations.providers.markers import OPEN_SINCE
 from conversations.providers.quoting import noted
@@ -53,9 +53,15 @@ class OpenTopicSource(Source[OpenTopics]):
     statement = """
 SELECT json_agg(json_build_array(id, title, opened_at) ORDER BY opened_at DESC, id DESC)
 FROM (
-    SELECT id, title, opened_at FROM memory_topic WHERE user_id = %(user)s AND resolved_at IS NULL
-    ORDER BY opened_at DESC, id DESC LIMIT 10
+    SELECT topic.id, topic.title, opened_at
+    FROM memory_topic AS topic LEFT JOIN conversations_thread AS thread ON thread.id = topic.thread_id
+    WHERE topic.user_id = %(user)s AND resolved_at IS NULL
+      AND coalesce(thread.project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s
+    ORDER BY opened_at DESC, topic.id DESC LIMIT 10
 ) AS topics"""
+
+    def values(self, query: SourceQuery) -> Mapping[str, Any]:
+        return query.memory.values
 
     def read(self, rows: Sequence[Row], reading: Reading) -> OpenTopics | None:
         topics = reading.parsed(

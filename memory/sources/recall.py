@@ -31,7 +31,8 @@ from memory.index import ranking
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.phrases import passages_holding
 from memory.index.ranking import Query, RankedPassage, WordCounts
-from memory.sources.facts import MEMORY_KIND, FactSource, places_of
+from memory.scope import OUTSIDE, MemoryScope
+from memory.sources.facts import MEMORY_KIND, FactSource
 from memory.sources.passages import HEAD, Candidate, fitted
 from memory.sources.repeats import groups, repeating
 from memory.sources.rows import spoken
@@ -46,6 +47,8 @@ LINE = 6
 """Estimated tokens of a line beside twice its words that count."""
 MOST_FACTS = 8
 MOST_UNINDEXED = 60
+MOST_CLOSED = 8
+"""Turns of other projects that a request tells to have left out."""
 READ_ON = 4
 """By how much more is asked for where most of what was found may not be told."""
 AHEAD = 1.01
@@ -73,7 +76,8 @@ class RecallQuery:
     """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
     ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
     ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
-    ``is_past``: nothing that is newer than ``at``. ``is_message``: the text is a message, of which echoes are no evidence."""
+    ``is_past``: nothing that is newer than ``at``. ``is_message``: the text is a message, of which echoes are no evidence.
+    ``memory``: of which projects; ``everywhere`` of all."""
 
     user_id: int
     text: str
@@ -86,6 +90,11 @@ class RecallQuery:
     elsewhere: bool = True
     is_past: bool = False
     is_message: bool = False
+    memory: MemoryScope = OUTSIDE
+
+    @property
+    def scope_values(self) -> dict[str, Any]:
+        return (OUTSIDE if self.everywhere else self.memory).values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +167,7 @@ class RecallSource(Source[Recalled]):
             filtering=query.filtering,
             is_past=query.is_past,
             is_message=True,
+            memory=query.memory,
         )
 
     def fit(self, candidates: Recalled, tokens: int) -> Fitted:
@@ -230,6 +240,7 @@ def _holding_phrase(query: RecallQuery, most: int) -> list[Candidate]:
         before=query.before,
         for_message=query.is_message,
         wanted=most,
+        scope=query.scope_values,
     )
     turns = _read(places, query) if places else []
     return without_repeats([turn for turn in turns if not query.is_past or turn.at < query.at])
@@ -265,11 +276,42 @@ def _turns(
             before=recall_query.before,
             for_message=recall_query.is_message,
         )
+        values |= recall_query.scope_values
         places = [RankedPassage(*row) for row in fetch_rows(RANKED, values, binary=True)]
         turns = _read(places, recall_query) if places else []
         if len(places) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
             break
+    if recall_query.is_message and recall_query.memory.is_limited:
+        turns += _closed(values | recall_query.memory.closed_values | {"wanted": MOST_CLOSED}, recall_query.user_id)
     return counts, turns, has_replaced
+
+
+def _closed(values: Mapping[str, Any], user_id: int) -> list[Candidate]:
+    """What bears on the text and was said in projects whose memory is closed here: that it is left out is told, not what it
+    says."""
+    places = [RankedPassage(*row) for row in fetch_rows(RANKED, values, binary=True)]
+    columns = {
+        "threads": _array(place.thread for place in places),
+        "depths": _array(place.depth for place in places),
+        "positions": _array(place.position for place in places),
+    }
+    rows = fetch_rows(SQL["closed"], {"user": user_id, **columns}) if places else []
+    candidates = {
+        id: Candidate(
+            kind="message",
+            id=id,
+            text="",
+            at=at,
+            score=place.score,
+            role=role,
+            thread=place.thread,
+            depth=place.depth,
+            position=place.position,
+            left_out=Reason.OTHER_PROJECT,
+        )
+        for place, id, role, at in ((places[number - 1], *row) for number, *row in rows)
+    }
+    return [*candidates.values()]
 
 
 def _replaced(turns: Sequence[Candidate], query: RecallQuery) -> tuple[list[Candidate], list[Candidate]]:
@@ -279,7 +321,7 @@ def _replaced(turns: Sequence[Candidate], query: RecallQuery) -> tuple[list[Cand
         "turns": list({turn.id for turn in turns}),
         "at": query.at,
         "everywhere": query.everywhere,
-        "places": places_of(query.thread_id),
+        "places": query.memory.places(query.thread_id),
         "is_past": query.is_past,
     }
     notes = {turn: note for turn, *note in fetch_rows(SQL["replacements"], values)}
@@ -325,6 +367,7 @@ def _read(places: Sequence[RankedPassage], query: RecallQuery) -> list[Candidate
         "here": query.thread_id,
         "elsewhere": query.elsewhere,
         "head": HEAD,
+        **query.scope_values,
     }
     rows = [(places[row[0] - 1], *row[1:]) for row in fetch_rows(SQL["turns"], values, binary=True)]
     near = {PathPlace(thread=place.thread, depth=place.depth, at=row[4]) for place, *row in rows if row[-1]}
@@ -361,7 +404,7 @@ def _facts(recall_query: RecallQuery, query: Query, counts: WordCounts, ids: Seq
     values: dict[str, Any] = {
         "user": recall_query.user_id,
         "everywhere": recall_query.everywhere,
-        "places": places_of(recall_query.thread_id),
+        "places": recall_query.memory.places(recall_query.thread_id),
         "text": recall_query.text,
         "at": recall_query.at,
         "given": list(ids),

@@ -21,10 +21,23 @@ FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[], %(star
      WITH ORDINALITY AS place (thread_id, depth, position, start, size, number)
 JOIN conversations_thread thread
   ON thread.id = place.thread_id AND thread.user_id = %(user)s
- AND (thread.id = %(here)s OR thread.remembers AND NOT thread.temporary AND %(elsewhere)s)
+ AND (thread.id = %(here)s OR thread.remembers AND NOT thread.temporary AND %(elsewhere)s
+      AND coalesce(thread.project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s)
 JOIN conversations_message turn
   ON turn.user_id = %(user)s AND turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
  AND turn.is_active AND place.size > 0 AND turn.forgotten_at IS NULL
+ORDER BY place.number
+
+-- name: closed
+-- Turns of projects whose memory is closed here, without what they say.
+SELECT place.number, turn.id, turn.role, turn.created_at
+FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[])
+     WITH ORDINALITY AS place (thread_id, depth, position, number)
+JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = place.thread_id AND thread.remembers
+ AND NOT thread.temporary
+JOIN conversations_message AS turn
+  ON turn.user_id = %(user)s AND turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
+ AND turn.is_active AND turn.forgotten_at IS NULL
 ORDER BY place.number
 
 -- name: replacements

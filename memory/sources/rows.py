@@ -26,6 +26,8 @@ class Summary:
     ended_on: date | None = None
     is_repeated: bool = False
     """Whether all that it says stands elsewhere in the request."""
+    others: tuple[str, ...] = ()
+    """Ids of further summaries that it is made of."""
 
 
 def without_repeats(summary: Summary) -> Summary:
@@ -81,8 +83,9 @@ def list_item(kind: str, id: str, fitted: FittedLines, *, instead: Reason) -> So
 
 
 def summary_fitted(summary: Summary, text: str, reason: Reason) -> Fitted:
+    """Its tokens are told with the first of what it is made of."""
     item = SourceItem(kind="summary", id=summary.id, included=bool(text), reason=reason, tokens=count(text))
-    return Fitted(text=text, items=[item])
+    return Fitted(text=text, items=[item, *(replace(item, id=id, tokens=0) for id in summary.others)])
 
 
 def fit_summary(summary: Summary, heading: str, body: str, tokens: int) -> Fitted:

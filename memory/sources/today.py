@@ -48,15 +48,25 @@ class TodaySource(Source[Summary]):
     # Which day it is for the person is told by their time zone; UTC's date is at most a day from anyone's.
     statement = """
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN text END, day,
-                                 CASE WHEN octet_length(key_moments::text) <= 20000 THEN key_moments END))
-FROM memory_dailysummary WHERE user_id = %(user)s AND day BETWEEN %(day)s::date - 1 AND %(day)s::date + 1"""
+                                 CASE WHEN octet_length(key_moments::text) <= 20000 THEN key_moments END)
+                ORDER BY project_id IS NOT DISTINCT FROM %(project)s::uuid DESC, project_id NULLS FIRST)
+FROM memory_dailysummary
+WHERE user_id = %(user)s AND day BETWEEN %(day)s::date - 1 AND %(day)s::date + 1
+  AND coalesce(project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s"""
 
     def values(self, query: SourceQuery) -> Mapping[str, Any]:
-        return {"day": query.session.started_at.astimezone(UTC).date()}
+        scope = query.memory
+        return {
+            "day": query.session.started_at.astimezone(UTC).date(),
+            "project": scope.project,
+            **scope.values,
+        }
 
     def read(self, rows: Sequence[Row], reading: Reading) -> Summary | None:
+        """Of several projects whose days are open to the thread, as one: its own first."""
         day = reading.session.started_at.astimezone(reading.zone).date().isoformat()
-        return next(iter(reading.parsed([row for row in rows if row[2] == day], _summary)), None)
+        summaries = reading.parsed([row for row in rows if row[2] == day], _summary)
+        return joined(summaries) if summaries else None
 
     def unrepeated(self, candidates: Summary, lines: Sequence[str]) -> Summary:
         return summary_unrepeated(candidates, lines)
@@ -76,14 +86,34 @@ FROM memory_dailysummary WHERE user_id = %(user)s AND day BETWEEN %(day)s::date 
         summary, _, last = body.rpartition("\n\n")
         lines = last.splitlines()
         if lines and all(line.startswith(BULLET) for line in lines):
-            return Summary(id=items[0].id, text=unquote(Kind.DAY, summary), moments=tuple(map(noted, lines)))
-        return Summary(id=items[0].id, text=unquote(Kind.DAY, body))
+            moments = tuple(map(noted, lines))
+            return Summary(id=items[0].id, text=unquote(Kind.DAY, summary), moments=moments, others=_others(items))
+        return Summary(id=items[0].id, text=unquote(Kind.DAY, body), others=_others(items))
 
     def columns(self, fitted: Fitted) -> Mapping[str, Any]:
         return {"today_summary_present": bool(fitted.text)}
 
     def rule(self, assistant: Assistant) -> str:
         return summary_rule(assistant)
+
+
+def joined(days: Sequence[Summary]) -> Summary:
+    """As one, by the name of the first."""
+    first, *others = days
+    if not others:
+        return first
+    return without_repeats(
+        Summary(
+            id=first.id,
+            text="\n".join(filter(None, (day.text for day in days))),
+            moments=tuple(moment for day in days for moment in day.moments),
+            others=tuple(day.id for day in others),
+        )
+    )
+
+
+def _others(items: Sequence[SourceItem]) -> tuple[str, ...]:
+    return tuple(item.id for item in items[1:])
 
 
 def _newest(body: str, moments: Sequence[str], tokens: int) -> list[str]:

@@ -10,6 +10,7 @@ from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
 from conversations.tools.base import Tool, ToolContext, ToolResult
 from memory.models import Preferences
+from memory.scope import scope_of_thread
 from memory.sources.file_passages import FilePassage, file_passages
 from memory.sources.passages import Candidate
 from memory.sources.recall import RecallQuery, search
@@ -44,6 +45,7 @@ def search_turns(call: ToolContext, query: str) -> list[Candidate]:
         thread_id=call.thread_id,
         before=newest[0] if newest else call.last_position,
         elsewhere=remembers(call),
+        memory=scope_of_thread(call.user_id, call.thread_id),
     )
     with read_only():
         return search(recall_query, facts=False, most=MOST)
@@ -58,6 +60,7 @@ def search_files(call: ToolContext, query: str) -> list[FilePassage]:
             text=query,
             most=MOST_PARTS,
             elsewhere=remembers(call),
+            memory=scope_of_thread(call.user_id, call.thread_id),
         )
 
 

@@ -43,6 +43,7 @@ from conversations.runtime.db import read_only
 from conversations.runtime.ids import uuid7
 from conversations.sharing import shares
 from conversations.sharing.shares import Shows, Terms
+from memory.scope import scope_of
 
 numbers = count(1)
 
@@ -144,6 +145,7 @@ def build_request(
         thread_id=thread.id,
         session=session or Session(started_at=at),
         cleared_through=thread.cleared_through,
+        memory=scope_of(thread.user_id, thread.project_id),
     )
     return BuildRequest(
         scope=scope,

@@ -12,6 +12,7 @@ from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem
 from conversations.context.sources import SourceQuery
 from conversations.models import Assistant
+from memory.scope import OUTSIDE
 from memory.sources.facts import Facts, KnownFact
 from memory.sources.open_topics import OpenTopic, OpenTopics
 from memory.sources.rows import Summary
@@ -63,7 +64,7 @@ class Profile:
 
 
 def known_query(user_id: int, thread_id: uuid.UUID | None, session: Session) -> KnownQuery:
-    return KnownQuery(query=SourceQuery(user_id=user_id, thread_id=thread_id, session=session))
+    return KnownQuery(query=SourceQuery(user_id=user_id, thread_id=thread_id, session=session, memory=OUTSIDE))
 
 
 def read_profile(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> Profile:

@@ -36,6 +36,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         session=scope.session,
         offers_tools=bool(request.tools.definitions),
         silent=request.silent,
+        memory=scope.memory,
     )
     sources = KnownQuery(query=source_query, memory=limits.assistant.uses_memory and scope.remembers)
     history, known = reader.thread(history_query, sources)

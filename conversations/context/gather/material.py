@@ -26,6 +26,7 @@ from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, Model
 from conversations.providers.base import Provider
 from conversations.runtime.values import dataclass
+from memory.scope import MemoryScope
 
 UNREAD: Any = None
 """Stands where the step hasn't run yet that reads it."""
@@ -37,7 +38,7 @@ class ThreadScope:
 
     ``end`` is the turn that the newest one follows, where that need not be the last of the active path. ``last_reply`` made
     the turn before. Without ``remembers`` nothing is known or recalled. ``cleared_through`` is the last
-    position that was cleared away, 0 in a thread that never was.
+    position that was cleared away, 0 in a thread that never was. ``memory``: whose is open to it.
     """
 
     user_id: int
@@ -47,6 +48,7 @@ class ThreadScope:
     last_reply: uuid.UUID | None = None
     remembers: bool = True
     cleared_through: int = 0
+    memory: MemoryScope
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,8 @@ def items_beside(material: Material, parts: Parts) -> list[SourceItem]:
     """The account of what the sources beside the message gave: nothing of it is sent where it had to give way."""
     items = [item for fitted in fitted_beside(material) for item in fitted.items]
     factor = material.facts.factor
-    return [item.in_model_tokens(factor) if parts.additions else item.left_out() for item in items]
+    gave_way = not parts.additions
+    return [item.left_out() if gave_way and item.included else item.in_model_tokens(factor) for item in items]
 
 
 def problems_of(material: Material) -> list[Problem]:

@@ -22,6 +22,9 @@ NOUNS = {
     ELSEWHERE: ("turn of another conversation", "turns of other conversations"),
     "memory": ("memory", "memories"),
     "summary": ("summary", "summaries"),
+    "instructions": ("text about you and how to answer", "texts about you and how to answer"),
+    "project_instructions": ("instruction of the project", "instructions of the project"),
+    "thread_instructions": ("instruction of this conversation", "instructions of this conversation"),
 }
 """Where the code of a kind, with an s for several, is not what people read."""
 GONE = "A file that was deleted since"

@@ -46,6 +46,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Thread, te
 from conversations.providers.quoting import query_in
 from conversations.runtime.values import dataclass
 from memory.models import Preferences
+from memory.scope import recorded_scope
 
 MARK_FIELDS = {
     "history_tokens": "history_tokens_high",
@@ -288,6 +289,7 @@ def _given_beside(
         session=Session(started_at=first.created_at),
         offers_tools=offers_tools,
         silent=first.purpose == ContextSnapshot.Purpose.ARTIFACT,
+        memory=recorded_scope(first.scope),
     )
     recorded = first.recalled or []
     here = [item["id"] for item in recorded if item["included"] and item.get("thread") == str(thread.id)]

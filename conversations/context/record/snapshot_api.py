@@ -19,7 +19,7 @@ from conversations.context.files.part_words import PartName
 from conversations.context.files.unread import unread
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.reasons import Reason
-from conversations.context.record import fates, snapshots
+from conversations.context.record import fates, memory_scope, snapshots
 from conversations.context.record.request_path import off_path
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshot_shapes import (
@@ -173,6 +173,7 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         ],
         "files": files,
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
+        "memory": memory_scope.answer(snapshot),
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
         "cache": cast("CacheAnswer | None", snapshots.cache_of(snapshot).as_dict()),

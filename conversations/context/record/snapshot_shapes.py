@@ -24,7 +24,8 @@ class QuotedTurnAnswer(TypedDict):
 class SectionAnswer(TypedDict):
     name: Annotated[
         str,
-        "`base`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; `files`; `message`.",
+        "`base`, `instructions`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; "
+        "`files`; `message`.",
     ]
     tokens: Annotated[int, "Estimated tokens."]
     text: Annotated[str | None, "Null once deleted or forgotten."]
@@ -274,6 +275,21 @@ class BudgetOriginAnswer(TypedDict):
     text: Annotated[str, "In words, such as `12 % of 200,000 = 24,000 tokens`."]
 
 
+class NamedProject(TypedDict):
+    id: Annotated[Id, "Id of the project."]
+    name: Annotated[str, "As it is called now."]
+
+
+class MemoryScopeAnswer(TypedDict):
+    """Whose memory was open to it."""
+
+    project: Annotated[NamedProject | None, "The one that its thread was in; null: in none."]
+    outside: Annotated[bool, "Whether it was given what is remembered outside of projects."]
+    shared: Annotated[list[NamedProject], "Other projects whose memory was open to it, as they share it."]
+    closed: Annotated[int, "Projects of whose memory it was given nothing."]
+    text: Annotated[str, "The same for people, in a sentence."]
+
+
 class SnapshotAnswer(TypedDict):
     """What one model request was given, what was left out and why."""
 
@@ -323,6 +339,7 @@ class SnapshotAnswer(TypedDict):
     fates: Annotated[list[FateAnswer], "Items and files counted by their fate: what the book shows."]
     files: Annotated[list[FileInRequestAnswer], "What it was given of the thread's files."]
     rewriting: Annotated[RewritingAnswer, "What became of the message's contextualised query."]
+    memory: Annotated[MemoryScopeAnswer | None, "Whose memory was open to it; null where the person had no projects."]
     against_duplicates: Annotated[DuplicatesAnswer, "What kept artifacts from being made twice."]
     problems: Annotated[list[ProblemAnswer], "Sources that failed; the reply goes on without them."]
     cache: Annotated[CacheAnswer | None, "Null where there is nothing to tell."]

@@ -105,6 +105,7 @@ def draft(context: Context) -> ContextSnapshot:
         hard_cap=context.whole_budget.hard_cap,
         budget_origin=budget.pack(context.budget, context.origin),
         files=context.files,
+        scope=context.material.request.scope.memory.recorded if context.material else None,
         counts=snapshot_codec.pack_counts(context.counts),
         token_factor=context.factor.value,
         total_tokens=context.model_tokens,

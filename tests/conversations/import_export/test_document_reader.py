@@ -199,7 +199,7 @@ def test_a_thread_without_a_time_began_with_its_first_message() -> None:
     ],
 )
 def test_tags_are_about_this_user_and_about_threads_that_came_along(tags: list[str], here: list[str]) -> None:
-    assert tags_here(tags, user_id=7, threads={"old": THREAD}) == here
+    assert tags_here(tags, user_id=7, threads={"old": THREAD}, projects={}) == here
 
 
 BLOCKS = [

@@ -93,6 +93,9 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
         "running_reply": None,
         "remembers": True,
         "temporary": False,
+        "project": None,
+        "instructions": "",
+        "uses_account_instructions": True,
         "pinned": False,
         "archived": False,
         "tags": [],
@@ -589,7 +592,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await export_all(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 12
+    assert len(asked[user]) == len(asked[other_user]) == 15
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(

@@ -84,7 +84,7 @@ async def test_deleting_a_project_asks_what_becomes_of_what_it_holds(user: User,
     project, thread, _ = await in_database(filled)()
     refused = await api.call("DELETE", f"projects/{project.id}/")
     assert refused.code == (409, "conflict", "project_not_empty")
-    assert refused.body["error"]["details"] == {"threads": 1, "files": 1}
+    assert refused.body["error"]["details"] == {"threads": 1, "files": 1, "memories": 0}
     assert (await api.call("DELETE", f"projects/{project.id}/?threads=keep")).status == 204
     assert (await Thread.objects.aget()).id == thread.id
     assert await File.objects.acount() == 0
@@ -92,3 +92,63 @@ async def test_deleting_a_project_asks_what_becomes_of_what_it_holds(user: User,
     assert (await api.call("DELETE", f"projects/{project.id}/?threads=delete")).status == 204
     assert [each.id async for each in Thread.objects.all()] == [thread.id]
     assert (await api.call("DELETE", f"projects/{(await in_database(make_project)(user)).id}/")).status == 204
+
+
+async def test_what_is_exported_is_imported_by_another_person_with_all_that_belongs_together(
+    user: User, other_user: User, api: Api, others_api: Api
+) -> None:
+    await api.call("PATCH", "account/instructions/", {"about": "I keep bees.", "style": "Short."})
+    project = (await api.post("projects/", {"name": "Garden", "colour": "green", "instructions": "In metres."})).body
+    thread = (await api.post("threads/", {"project": project["id"], "instructions": "In verse."})).body
+    await api.call("PATCH", f"threads/{thread['id']}/", {"uses_account_instructions": False})
+    note = {"content": "The shed is green.", "tags": [f"project:{project['id']}", f"thread:{thread['id']}"]}
+    assert (await api.post("memories/", note)).status == 201
+    book = (await api.get("export/")).body
+    assert (await others_api.post("import/", book)).status == 201
+    [copy] = (await others_api.get("projects/")).body["results"]
+    told = ("name", "colour", "instructions", "thread_count")
+    assert {name: copy[name] for name in told} == {name: project[name] for name in told} | {"thread_count": 1}
+    [there] = (await others_api.get("threads/")).body["results"]
+    assert (there["project"], there["instructions"], there["uses_account_instructions"]) == (
+        copy["id"],
+        "In verse.",
+        False,
+    )
+    [remembered] = (await others_api.get("memories/")).body["results"]
+    assert remembered["tags"] == [f"project:{copy['id']}", f"thread:{there['id']}"]
+    assert (await others_api.get("account/instructions/")).body == {"about": "I keep bees.", "style": "Short."}
+    again = await others_api.post("import/", book)
+    assert (again.status, again.body["known"]) == (201, {"threads": 1, "memories": 1})
+    assert len((await others_api.get("projects/")).body["results"]) == 1
+
+
+async def test_instructions_stand_before_the_turns_and_are_accounted_for(user: User, api: Api) -> None:
+    await api.call("PATCH", "account/instructions/", {"about": "I keep bees.", "style": "Short sentences."})
+    project = (await api.post("projects/", {"name": "Garden", "instructions": "In metres."})).body
+    body = {"content": "Hello", "project": project["id"]}
+    thread = (await api.post("threads/new/messages/", body)).body["thread"]
+    await api.call("PATCH", f"threads/{thread}/", {"instructions": "In verse."})
+
+    async def given(**changes: object) -> tuple[str, dict[str, tuple[bool, str]]]:
+        await api.call("PATCH", f"threads/{thread}/", changes)
+        preview = (await api.post(f"threads/{thread}/context/", {"content": "And now?"})).body
+        texts = [section["text"] for section in preview["sections"] if section["name"] == "instructions"]
+        items = {
+            item["kind"]: (item["included"], item["reason"]) for item in preview["items"] if "instr" in item["kind"]
+        }
+        assert sum(section["tokens"] for section in preview["sections"]) == preview["total_tokens"]
+        return "".join(texts), items
+
+    text, items = await given()
+    assert text.partition(":\n\n")[2] == (
+        "About the person:\nI keep bees.\n\nHow to answer:\nShort sentences.\n\n"
+        "In this project:\nIn metres.\n\nIn this conversation:\nIn verse."
+    )
+    whole = (True, "instructed")
+    kinds = ("instructions", "project_instructions", "thread_instructions")
+    assert items == dict.fromkeys(kinds, whole)
+    text, items = await given(uses_account_instructions=False, remembers=False)
+    assert ("bees" in text, "In metres." in text, "In verse." in text) == (False, True, True)
+    assert items == dict.fromkeys(kinds[1:], whole)
+    text, _ = await given(project=None, instructions="")
+    assert text == ""

@@ -26,6 +26,7 @@ from conversations.runtime.db import read_only
 from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
 from memory.models import IndexedPassage, Memory
+from memory.scope import OUTSIDE
 from memory.sources.passages import Candidate, fitted
 from memory.sources.recall import RecallQuery, RecallSource, search
 from memory.tags import thread_tag
@@ -498,6 +499,7 @@ class TestQuoted:
 
 def reminded(user: User, here: Thread, text: str, given: Sequence[SourceItem] = (NO_PLACE,)) -> Fitted:
     query = MessageQuery(
+        memory=OUTSIDE,
         user_id=user.pk,
         thread_id=here.id,
         session=Session(started_at=NOW),

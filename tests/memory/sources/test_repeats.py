@@ -14,6 +14,7 @@ from conversations.context.sources import MessageQuery
 from conversations.runtime.db import read_only
 from memory.consolidation.store import day_of
 from memory.index import word_index
+from memory.scope import OUTSIDE
 from memory.sources.recall import RecallSource
 from memory.sources.repeats import Compared, groups, is_alike
 from memory.sources.rows import Summary, without_repeats
@@ -87,6 +88,7 @@ def test_what_a_section_says_is_not_recalled_beside_it(user: User) -> None:
     )
     word_index.store(user.pk, map(said_turn, thread.messages.all()))
     query = MessageQuery(
+        memory=OUTSIDE,
         user_id=user.pk,
         thread_id=None,
         session=Session(started_at=NOW, away_since=None),

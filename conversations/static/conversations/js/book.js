@@ -342,9 +342,12 @@ function leading(line, { thread, position }, onTurn) {
   return [begin, ...rest.flatMap((part, index) => [link(CUT, index === 0), part])];
 }
 
-function facts({ provider, model, fallback_for: other, fallback_text: why, usage, status, timings_ms: timings }) {
+function facts(snapshot) {
+  const { provider, model, memory, fallback_for: other, fallback_text: why } = snapshot;
+  const { usage, status, timings_ms: timings } = snapshot;
   const rows = [
     [gettext("Model"), `${model} (${provider})`],
+    memory && [gettext("Memory"), memory.text],
     other && [gettext("In place of"), gettext("{other}, which {why}", { other, why })],
     usage?.input_tokens && [
       gettext("Reported by the model"),

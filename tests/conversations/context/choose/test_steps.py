@@ -45,6 +45,7 @@ from conversations.models import Assistant, Model, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.providers.thinking import NO_THINKING
 from conversations.runtime.ids import uuid7
+from memory.scope import OUTSIDE
 from tests.conversations.context.turns import talk, turn
 
 AT = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -74,7 +75,7 @@ def material(*history: Turn, newest: Turn | None = None, has_files: bool = False
     )
     position = len(history) + 1
     asked = BuildRequest(
-        scope=ThreadScope(user_id=1, thread_id=uuid7(), session=SESSION),
+        scope=ThreadScope(user_id=1, thread_id=uuid7(), session=SESSION, memory=OUTSIDE),
         assistant=assistant,
         provider=OfflineProvider(),
         newest=newest or turn(position, "user", 10),
@@ -95,7 +96,7 @@ def material(*history: Turn, newest: Turn | None = None, has_files: bool = False
     return Material(
         request=asked,
         facts=facts,
-        source_query=SourceQuery(user_id=1, thread_id=asked.scope.thread_id, session=SESSION),
+        source_query=SourceQuery(user_id=1, thread_id=asked.scope.thread_id, session=SESSION, memory=OUTSIDE),
         history_query=HistoryQuery(user_id=1, thread_id=asked.scope.thread_id, before=position, budget=budget),
         history=History(turns=history, has_files=has_files),
         known=Known(began_at=AT),
