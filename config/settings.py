@@ -425,6 +425,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.server.middleware.request_id",
     "config.server.middleware.nothing_is_stored",
+    "config.server.middleware.little_is_permitted",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

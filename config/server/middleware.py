@@ -25,6 +25,8 @@ IMMUTABLE = {
 }
 """Routes of what never changes and is large: a browser may keep it, and asks each time whether it still may be shown."""
 
+PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), usb=()"
+
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 
@@ -56,6 +58,18 @@ def nothing_is_stored(get_response: GetResponse) -> GetResponse:
             response["Cache-Control"] = "private, no-cache"
         elif "no-store" not in response.get("Cache-Control", ""):
             response["Cache-Control"] = "no-store"
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def little_is_permitted(get_response: GetResponse) -> GetResponse:
+    """What a browser gives a page: the microphone, for dictation, and nothing else of the machine; to no frame of another's."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = await get_response(request)
+        response["Permissions-Policy"] = PERMISSIONS
         return response
 
     return middleware

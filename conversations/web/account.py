@@ -27,6 +27,7 @@ from memory.forgetting.ledger import LedgerAway
 def page(request: SignedInRequest) -> HttpResponse:
     """Where the caller is signed in, what the caller's files take, and what can be changed."""
     context = {
+        "page": {"user": {"id": request.user.pk}},
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
         "room": store.room_of(request.user),

@@ -64,4 +64,6 @@ def test_browsers_are_told_how_to_install_it(server_url: str) -> None:
         worker = client.get("/service-worker.js")
         assert worker.headers["content-type"] == "text/javascript"
         assert worker.headers["cache-control"] == "no-store"
-        assert "worker-src 'self'" in client.get("/offline/").headers["content-security-policy"]
+        headers = client.get("/offline/").headers
+        assert "worker-src 'self'" in headers["content-security-policy"]
+        assert "microphone=(self)" in headers["permissions-policy"]

@@ -12,10 +12,12 @@ import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
 import { keepForOffline } from "./installed.js";
 import { givenToReplies } from "./given.js";
+import { wireDictation } from "./dictating.js";
 import { wireImport } from "./importing.js";
 import { gettext } from "./language.js";
 import { Log } from "./log.js";
 import { ModelChoice } from "./model-choice.js";
+import { Notices } from "./notices.js";
 import { Models, openAgainMenu } from "./models.js";
 import { Scroll } from "./scroll.js";
 import { Sharing } from "./sharing.js";
@@ -51,6 +53,7 @@ const attachments = new Attachments(store, files, page.limits);
 const book = new Book(page.user, { onTurn: goToTurn });
 const drawer = new Drawer();
 const sharing = page.share_days ? new Sharing(page.share_days, announcer) : null;
+const notices = new Notices(store);
 const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
   files,
@@ -77,6 +80,7 @@ const log = new Log(byId("log"), scroll, {
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onFile: (id, options) => viewer.open(id, options),
+  onProblem: say,
   onText: (turn) => announcer.follow(turn.text),
 });
 const workbench = new Workbench(
@@ -200,7 +204,11 @@ function show(thread) {
     {
       onNamed: named,
       onTouched: touched,
-      onRunning: (running) => composer.setRunning(running),
+      onRunning: (running) => {
+        notices.running(running);
+        composer.setRunning(running);
+      },
+      onOver: (text) => notices.ended(open.thread, open.thread.temporary ? "" : text),
       onEnded: (turn) => ended(turn),
       onState: (state) => {
         connection.show(state);
@@ -372,7 +380,7 @@ function showTitle(thread) {
   temporaryChat.show(thread);
   byId("archived").hidden = !archived;
   log.assistantName = name || gettext("Assistant");
-  document.title = title ? gettext("{title} · Openbook", { title }) : "Openbook";
+  notices.title(title ? gettext("{title} · Openbook", { title }) : "Openbook");
 }
 
 /** Its title, where it is listed, whether it is remembered, or who answers. @param {Thread} thread */
@@ -473,6 +481,7 @@ addEventListener("beforeunload", (event) => attachments.anyUploading && event.pr
 document.addEventListener("visibilitychange", () => document.hidden || list.renew());
 settleZone(page.zone);
 keepForOffline();
+wireDictation(store, composer, announcer);
 show(page.thread ?? NEW);
 list.load();
 if (!matchMedia("(pointer: coarse)").matches) composer.focus();

@@ -279,6 +279,7 @@ export class Log {
       onContinue: this.listeners.onContinue,
       onRephrase: () => this.listeners.onRephrase(this.#questionBefore(turn.element)?.text ?? ""),
       nameOfModel: this.listeners.nameOfModel,
+      onProblem: this.listeners.onProblem,
       otherModels: this.listeners.otherModels,
       onBook: this.listeners.onBook,
       onForget: this.listeners.onForget,

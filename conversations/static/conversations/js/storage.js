@@ -55,7 +55,7 @@ export function storeOf(userId) {
       guarded(() =>
         [localStorage, sessionStorage].forEach((place) =>
           Object.keys(place)
-            .filter((key) => key.startsWith(prefix) || key === READER)
+            .filter((key) => (key.startsWith(prefix) && key !== `${prefix}settings`) || key === READER)
             .forEach((key) => place.removeItem(key)),
         ),
       ),

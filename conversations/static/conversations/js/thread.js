@@ -358,6 +358,7 @@ export class OpenThread {
 
   #end(reply, status, data) {
     this.#ended.add(reply);
+    this.on.onOver(data.message?.text ?? "");
     if (this.workbench.isSilent(reply)) {
       this.workbench.ended(reply, status, data);
       this.#setRunning(null);

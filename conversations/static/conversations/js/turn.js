@@ -42,10 +42,11 @@ function copyButton(text) {
   });
 }
 
-/** What is done too seldom for a button of its own. */
-function more(label, { text, share, forget }) {
+/** What is done too seldom for a button of its own. `read` is there where the browser has voices. */
+function more(label, { text, share, forget, read = null }) {
   const items = [
     { label: gettext("Copy"), run: () => copyFrom(button, text) },
+    ...(read && "speechSynthesis" in globalThis ? [{ label: gettext("Read aloud"), run: read }] : []),
     ...(share ? [{ label: gettext("Share up to here…"), run: share }] : []),
     { label: gettext("Forget this turn…"), danger: true, run: forget },
   ];
@@ -174,6 +175,7 @@ export class AssistantTurn {
    * @property {(artifact: Row) => void} onArtifact
    * @property {(replyId: string, toolId: string) => void} onDraft
    * @property {OpenFile} onFile
+   * @property {(words: string) => void} onProblem
    * @param {{name: string, replyId: string, files: import("./files.js").Files} & TurnListeners} options
    */
   constructor({
@@ -194,6 +196,7 @@ export class AssistantTurn {
     onArtifact,
     onDraft,
     onFile,
+    onProblem,
   }) {
     this.replyId = replyId;
     this.files = files;
@@ -208,7 +211,7 @@ export class AssistantTurn {
     /** @type {AssistantTurn[]} earlier answers to the same message */
     this.superseded = [];
     this.words = "";
-    this.on = { onRetry, onContinue, onRephrase, nameOfModel, otherModels, onVersion, onCompare };
+    this.on = { onRetry, onContinue, onRephrase, nameOfModel, otherModels, onVersion, onCompare, onProblem };
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.thought = new Thought();
@@ -333,6 +336,11 @@ export class AssistantTurn {
     return this;
   }
 
+  async #readAloud() {
+    const { readAloud } = await import("./reading.js");
+    readAloud(this.#text, this.actions, this.on.onProblem);
+  }
+
   #openCited({ file, name, part }) {
     this.onFile(file, { name, part, reply: this.replyId });
   }
@@ -388,6 +396,7 @@ export class AssistantTurn {
         message?.text &&
           more(gettext("More about this reply"), {
             text: message.text,
+            read: () => this.#readAloud(),
             share: this.onShare && (() => this.onShare(message)),
             forget: () => this.onForget(message),
           }),
