@@ -11,11 +11,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from conversations.errors import OpenbookError
-from conversations.models import Reply
+from conversations.models import Message, Reply
 
 MAX_TITLE_CHARS = 200
 MAX_VERSIONS = 1_000
@@ -142,6 +142,22 @@ def delete(artifact: Artifact, *, at: datetime) -> None:
 
 def restore(artifact: Artifact) -> None:
     Artifact.objects.filter(user=artifact.user_id, id=artifact.id).update(deleted_at=None)
+
+
+def standing_versions(artifact: OuterRef | uuid.UUID) -> QuerySet[ArtifactVersion]:
+    """Those that no turn made which was left with its branch."""
+    left = Message.objects.filter(
+        Q(id=OuterRef("message_id")) | Q(reply=OuterRef("reply_id")),
+        user=OuterRef("user_id"),
+        thread=OuterRef("thread_id"),
+        is_active=False,
+    )
+    return ArtifactVersion.objects.filter(~Exists(left), artifact=artifact)
+
+
+def on_path(artifacts: QuerySet[Artifact]) -> QuerySet[Artifact]:
+    """Those of them that the active path of their thread made, or nobody in it."""
+    return artifacts.filter(Exists(standing_versions(OuterRef("id"))))
 
 
 def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:

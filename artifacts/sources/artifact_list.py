@@ -31,10 +31,19 @@ class ArtifactListSource(Source[tuple[tuple[str, str], ...]]):
     )
     is_memory = False
     statement = """
-SELECT json_agg(json_build_array(id, title, kind, version))
+SELECT json_agg(json_build_array(id, title, kind, number))
 FROM (
-    SELECT id, title, kind, version FROM artifacts_artifact
-    WHERE user_id = %(user)s AND thread_id = %(thread)s AND deleted_at IS NULL
+    SELECT id, title, kind, number FROM artifacts_artifact AS artifact
+    CROSS JOIN LATERAL (
+        -- Not what a turn made that does not lead to the message.
+        SELECT max(number) AS number FROM artifacts_artifactversion AS version
+        WHERE version.user_id = %(user)s AND version.artifact_id = artifact.id AND NOT EXISTS (
+            SELECT FROM conversations_message AS turn
+            WHERE turn.user_id = %(user)s AND (turn.id = version.message_id OR turn.reply_id = version.reply_id)
+              AND NOT (turn.is_active AND turn.depth < %(depth)s)
+        )
+    ) AS made
+    WHERE user_id = %(user)s AND thread_id = %(thread)s AND deleted_at IS NULL AND number IS NOT NULL
     ORDER BY created_at DESC, id LIMIT 20
 ) AS newest"""
     statement_then = """

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from artifacts import services
-from artifacts.models import Artifact, ArtifactVersion
+from artifacts.models import Artifact
 from conversations.providers.quoting import quote_name
 from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
@@ -13,17 +13,20 @@ from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     artifact = artifact_named(call, input["artifact"])
-    number = input.get("version", artifact.version)
-    version = ArtifactVersion.objects.filter(user=call.user_id, artifact=artifact, number=number).first()
-    if version is None:
-        raise ToolError(f"{quote_name(artifact.title)} has versions 1 to {artifact.version}, no version {number}.")
-    head = f"{quote_name(artifact.title)} ({artifact.kind}), version {number} of {artifact.version}:"
-    return ToolResult(text=f"{head}\n\n{version.content}", summary=f"Read “{artifact.title}”, version {number}")
+    versions = services.standing_versions(artifact.id).filter(user=call.user_id).order_by("number")
+    newest = versions.last()
+    version = versions.filter(number=input["version"]).first() if "version" in input else newest
+    if newest is None or version is None:
+        known = f"versions 1 to {newest.number if newest else 0}"
+        raise ToolError(f"{quote_name(artifact.title)} has {known}, no version {input.get('version')}.")
+    head = f"{quote_name(artifact.title)} ({artifact.kind}), version {version.number} of {newest.number}:"
+    summary = f"Read “{artifact.title}”, version {version.number}"
+    return ToolResult(text=f"{head}\n\n{version.content}", summary=summary)
 
 
 def artifact_named(call: ToolContext, named: str) -> Artifact:
     """By its id, else by its title. Raises ``ToolError``."""
-    mine = Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None)
+    mine = services.on_path(Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None))
     try:
         artifact = mine.filter(id=uuid.UUID(named)).first()
     except ValueError:

@@ -30,6 +30,10 @@ type Row = list[Any]
 """What one element of a source's JSON is read as."""
 
 
+WHOLE_PATH = 2**31 - 1
+"""A depth that no turn has."""
+
+
 class Place(StrEnum):
     STANDING = "standing"
     """In the system text, before the turns: the same all session long, so that the provider's prompt cache holds (C3)."""
@@ -123,11 +127,13 @@ class ItemKind:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceQuery:
-    """Who is answered, where and since when. The current time plays no part, so that what stands all session long does."""
+    """Who is answered, where and since when. The current time plays no part, so that what stands all session long does.
+    ``depth`` is that of the turn that is answered: what the path holds from there on does not lead to it."""
 
     user_id: int
     thread_id: uuid.UUID | None
     session: Session
+    depth: int = WHOLE_PATH
     offers_tools: bool = False
     silent: bool = False
     memory: MemoryScope

@@ -34,6 +34,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         user_id=scope.user_id,
         thread_id=scope.thread_id,
         session=scope.session,
+        depth=request.newest.depth,
         offers_tools=bool(request.tools.definitions),
         silent=request.silent,
         memory=scope.memory,

@@ -58,6 +58,7 @@ class KnownQuery:
         values: dict[str, Any] = {
             "user": self.query.user_id,
             "thread": self.query.thread_id,
+            "depth": self.query.depth,
             "began_at": self.query.session.started_at,
         }
         for source in self.sources:

@@ -18,7 +18,9 @@ from conversations.runtime.db import in_database, read_only
 from conversations.threads.paths import PlacedTurn, newest_end
 from memory.consolidation.consolidate import consolidate
 from memory.models import IndexedPassage, Memory
+from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
+from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -195,3 +197,17 @@ async def test_the_path_is_one_path_whatever_is_edited_and_chosen(talk: Talk) ->
         assert [turn.parent_id for turn in path] == [None, *[turn.id for turn in path[:-1]]]
         assert (await Thread.objects.aget(id=talk.thread)).message_count == len(path)
     assert len(await talk.said("all")) == len(said)
+
+
+async def test_an_artifact_follows_the_branch_that_made_it(talk: Talk, model: ModelServer, settings: Any) -> None:
+    settings.OPENBOOK_PROVIDER = "anthropic"
+    packing = {"title": "Packing list", "kind": "document", "content": "Tent, stove, and a canary."}
+    model.script(scripts.tool_use("save_artifact", packing), scripts.text("Saved."), scripts.text("Hello."))
+    first = await talk.say("Write a packing list.", assistant="analyst")
+    path = f"threads/{talk.thread}/artifacts/"
+    assert [each["title"] for each in (await talk.api.get(path)).body["results"]] == ["Packing list"]
+    await talk.say("Hello!", edits=first["id"])
+    assert "Packing list" not in str(model.bodies[-1])
+    assert (await talk.api.get(path)).body["results"] == []
+    await talk.go_to(first["id"])
+    assert [each["title"] for each in (await talk.api.get(path)).body["results"]] == ["Packing list"]
