@@ -6,6 +6,7 @@ So what lies below the doors knows no languages, and nothing of it that a model 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from config.languages import names
 from conversations import errors
 from conversations.context.explain.wording import wording
 from conversations.web import answering, examples, views
@@ -20,6 +21,7 @@ def pages() -> Iterator[str]:
     yield answering.NOBODY
     yield from memory_views.LOOKED.values()
     yield from memory_views.DID.values()
+    yield from names.texts()
     yield from error_messages()
 
 

@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+
+
+class ConfigConfig(AppConfig):
+    name = "config"
+
+    def ready(self) -> None:
+        from config.languages import names  # noqa: PLC0415  # the models are there now
+
+        names.translate()
