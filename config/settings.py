@@ -346,6 +346,8 @@ OPENBOOK_MAX_UPLOADS_MB = max(
     int(env("OPENBOOK_MAX_UPLOADS_MB", "2560")),
 )
 # As Tesseract names them, such as eng+deu: in these, pages and pictures without text are read by a machine; empty: never
+OPENBOOK_TITLE_MODEL = env("OPENBOOK_TITLE_MODEL")
+OPENBOOK_SHOW_COSTS = env_switch("OPENBOOK_SHOW_COSTS")
 OPENBOOK_OCR = env_languages("OPENBOOK_OCR")
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))

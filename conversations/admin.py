@@ -8,6 +8,7 @@ from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.projects import ProjectAdmin
+from conversations.staff.prompts import SharedPromptAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
 from conversations.staff.shares import ShareAdmin
@@ -30,6 +31,7 @@ __all__ = [
     "ProjectAdmin",
     "ReplyAdmin",
     "ShareAdmin",
+    "SharedPromptAdmin",
     "ThreadAdmin",
     "UserAdmin",
 ]

@@ -114,6 +114,21 @@ class ProjectNotEmpty(OpenbookError):
     type, code, status = "conflict", "project_not_empty", 409
 
 
+class PromptNotFound(NotFound):
+    code = "prompt_not_found"
+    message = "There is no such prompt, or it isn't yours. Check the id."
+
+
+class PromptNotYours(OpenbookError):
+    type, code, status = "permission", "prompt_not_yours", 403
+    message = "Staff wrote this prompt for everybody, and only they change it. Make one of your own with its text."
+
+
+class TooManyPrompts(OpenbookError):
+    type, code, status = "invalid_request", "too_many_prompts", 409
+    message = "You have 500 prompts, which is the most. Delete one that you don't need any more."
+
+
 class MessageNotFound(NotFound):
     code = "message_not_found"
     message = "There is no such turn, or it isn't yours. Check the id."

@@ -10,7 +10,18 @@ from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
 from conversations.accounts.tokens import issue
-from conversations.models import Assistant, Connection, ContentAccess, Instructions, Message, Project, Share, Thread
+from conversations.models import (
+    Assistant,
+    Connection,
+    ContentAccess,
+    Instructions,
+    Message,
+    Project,
+    Prompt,
+    Share,
+    SharedPrompt,
+    Thread,
+)
 from conversations.models import Model as LanguageModel
 from memory.models import Consolidation
 from memory.tasks import consolidate_user
@@ -20,8 +31,10 @@ from tests.conversations.factories import (
     make_feedback,
     make_file,
     make_project,
+    make_prompt,
     make_reply,
     make_share,
+    make_shared_prompt,
     make_snapshot,
     make_thread,
 )
@@ -97,6 +110,8 @@ def belongings(person: User) -> Row:
         apps.get_model("memory", "DailySummary"): make_daily_summary(person, "2026-11-20", parts=[part.pk], **told).pk,
         apps.get_model("memory", "Topic"): make_topic(person, NEEDLE, thread=thread, sources=[turn.id]).pk,
         type(file): file.pk,
+        Prompt: make_prompt(person, NEEDLE, name=NEEDLE).pk,
+        SharedPrompt: make_shared_prompt().pk,
         Project: make_project(person, NEEDLE, instructions=NEEDLE).pk,
         Share: make_share(thread, title=True).pk,
         Consolidation: Consolidation.objects.create(user=person).pk,

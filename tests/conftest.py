@@ -183,6 +183,13 @@ def _cheap_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _titles_by_rules() -> Iterator[None]:
+    """So that a model is asked for nothing that a test doesn't script."""
+    with override_settings(OPENBOOK_TITLE_MODEL="off"):
+        yield
+
+
 @pytest.fixture
 def deadlines() -> None:
     """For tests of what happens when the database is slow: it is given the time that the product gives it."""

@@ -29,6 +29,7 @@ READY = re.compile(r"Openbook is ready: (\S+) - sign in as (.*)")
 UNDISTURBED = {
     "PYTHONUNBUFFERED": "1",
     "OPENBOOK_WORKER": "off",
+    "OPENBOOK_TITLE_MODEL": "off",
     "OPENBOOK_LIMIT_REQUESTS_MINUTE": "0",
     "OPENBOOK_LIMIT_RUNNING_REPLIES": "0",
     "OPENBOOK_LIMIT_SIGNUPS_HOUR": "0",

@@ -62,11 +62,13 @@ ABOUT_ONESELF = (
         "models",
         "tags",
     ),
-    *("memories/search", "preferences", "projects", "shares", "threads", "tokens", "tokens/current", "topics"),
+    *("memories/search", "preferences", "projects", "prompts", "shares"),
+    *("threads", "tokens", "tokens/current", "topics"),
 )
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
     "memory/": PAGE,
+    "prompts/": PAGE,
     "account/": PAGE,
     "account/delete/": PAGE,
     "account/language/": PAGE,
@@ -228,7 +230,7 @@ def with_everything(user: User) -> dict[str, Any]:
     groups.make_groups(using="default")
     rows: Row = belongings(user)
     memory_of = {name: rows[f"memory_{name}"] for name in ("memory", "topic")}
-    own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply", "project")}
+    own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply", "project", "prompt")}
     ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
     ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (

@@ -19,6 +19,7 @@ SEEN = {
         "modelprice",
         "reply",
         "share",
+        "sharedprompt",
         "thread",
     ],
     "artifacts": ["artifact", "preset"],

@@ -27,6 +27,7 @@ from conversations.import_export.records import (
     MemoryRecord,
     PreferencesRecord,
     ProjectRecord,
+    PromptRecord,
     SummaryRecord,
     ThreadRecord,
     TopicRecord,
@@ -41,6 +42,7 @@ from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, 
 from conversations.models import Message, Project, Thread, text_blocks
 from conversations.models.data_map import FORGOTTEN
 from conversations.models.projects import LONGEST_INSTRUCTIONS as MOST_INSTRUCTIONS
+from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
 from conversations.models.threads import MOST_TAGS
 from conversations.models.threads import TAG_CHARS as THREAD_TAG_CHARS
 from conversations.runtime.ids import uuid7
@@ -93,6 +95,7 @@ class DocumentReader:
         self._memories: Ids = {}
         self._topics: Ids = {}
         self._projects: Ids = {}
+        self._prompts: Ids = {}
         self._summaries: Ids = {}
 
     def project(self, value: Any, place: str, document: Document) -> ProjectRecord:
@@ -221,6 +224,22 @@ class DocumentReader:
             sources=self._sources(topic),
             opened_at=topic.moment("opened_at") or self._now,
             resolved_at=topic.moment("resolved_at"),
+            known=self._choice.known,
+        )
+
+    def prompt(self, value: Any, place: str) -> PromptRecord:
+        prompt = Fields.of(value, place)
+        self._choice = self._choices.get(prompt.identifier("id") or NO_ID, IdChoice())
+        name, text = prompt.line("name", most=NAME_CHARS), prompt.text("text", most=TEXT_CHARS)
+        if not (name and text.strip()):
+            prompt.refuse("text" if name else "name", "is empty.")
+        created_at = prompt.moment("created_at") or self._now
+        return PromptRecord(
+            id=self._id(self._prompts, prompt),
+            name=name,
+            text=text,
+            created_at=created_at,
+            updated_at=created_at,
             known=self._choice.known,
         )
 

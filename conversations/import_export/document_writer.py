@@ -15,7 +15,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.import_export import FORMAT
 from conversations.import_export.document_files import Given, files_of, given_in
 from conversations.import_export.project_fields import written_instructions, written_projects
-from conversations.models import Message, Thread
+from conversations.models import Message, Prompt, Thread
 from conversations.runtime import long_work
 from conversations.runtime.lagging import read_lagging
 from conversations.runtime.shapes import moment
@@ -59,6 +59,7 @@ NAMES: dict[type[Model], Sequence[str]] = {
         *("id", "first", "last", "text", "key_moments", "sources"),
         *("started_at", "ended_at", "made_by", "made_at"),
     ),
+    Prompt: ("id", "name", "text", "created_at"),
     Topic: ("id", "title", "thread", "sources", "opened_at", "resolved_at"),
 }
 """What the document says of a row."""
@@ -102,6 +103,11 @@ async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes
         while rows := await step(_remembered)(user, model, time, last):
             yield (next(between) + _json_lines(map(_object, rows))).encode()
             last = rows[-1]
+    yield b'], "prompts": ['
+    between, after_prompt = separators(), None
+    while prompts := await step(_prompts)(user, after_prompt):
+        yield (next(between) + _json_lines(map(_object, prompts))).encode()
+        after_prompt = prompts[-1]
     yield b"]}\n"
 
 
@@ -208,6 +214,10 @@ def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) 
         row.sources = [source for source in row.sources if source in known]
         row.source = next(iter(row.sources), None)
     return rows
+
+
+def _prompts(user: User, after: Prompt | None) -> list[Prompt]:
+    return list(_next(Prompt.objects.filter(user=user), after, "created_at"))
 
 
 def _own(user: User, with_bytes: bool) -> str:

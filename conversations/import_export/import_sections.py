@@ -23,7 +23,9 @@ from conversations.import_export.project_fields import read_instructions
 from conversations.import_export.records import Record
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import refuse
+from conversations.models import Prompt
 from conversations.threads.projects import MOST_PROJECTS
+from conversations.threads.prompts import MOST_PROMPTS
 from memory.models import Memory, Topic
 
 VERSION: dict[str, Shape] = dict.fromkeys(("content", "created_at", "origin", "message"))
@@ -52,6 +54,7 @@ BOOK: Mapping[str, Shape] = {
     "threads": [THREAD],
     "memories": [None],
     "topics": [None],
+    "prompts": [None],
 }
 """What is read of a document; all else is passed over."""
 OUTLINE: Mapping[str, Shape] = {name: [PASSED] if isinstance(shape, list) else None for name, shape in BOOK.items()}
@@ -59,7 +62,7 @@ AT_ONCE = 200
 """Memories or topics that are looked up together."""
 CONVERSATIONS = ("mapping", "chat_messages")
 """By which one conversation of another product is known."""
-SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000}
+SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000, "prompts": MOST_PROMPTS}
 """The lists of a document, and how many elements each may have in an upload."""
 UNKNOWN = (
     f'The document must be an object with `"format": "{FORMAT}"`, or be `conversations.json` of ChatGPT or Claude.'
@@ -188,6 +191,7 @@ def records(outlines: Sequence[Outline], reader: DocumentReader) -> Iterator[Rec
                 yield reader.thread(thread, place, one.document, foreign=one.is_foreign)
     yield from _remembered(outlines, "memories", Memory, reader, reader.memory)
     yield from _remembered(outlines, "topics", Topic, reader, reader.topic)
+    yield from _remembered(outlines, "prompts", Prompt, reader, reader.prompt)
 
 
 def _remembered[R](

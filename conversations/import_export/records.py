@@ -166,6 +166,16 @@ class TopicRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PromptRecord:
+    id: uuid.UUID
+    name: str
+    text: str
+    created_at: datetime
+    updated_at: datetime
+    known: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PreferencesRecord:
     time_zone: str
     remembers: bool
@@ -196,4 +206,6 @@ class ProjectRecord:
     known: bool = False
 
 
-Record = ThreadRecord | MemoryRecord | TopicRecord | PreferencesRecord | InstructionsRecord | ProjectRecord
+Record = (
+    ThreadRecord | MemoryRecord | TopicRecord | PromptRecord | PreferencesRecord | InstructionsRecord | ProjectRecord
+)

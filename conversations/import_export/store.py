@@ -31,6 +31,7 @@ from conversations.import_export.records import (
     MemoryRecord,
     PreferencesRecord,
     ProjectRecord,
+    PromptRecord,
     Record,
     ThreadRecord,
     TopicRecord,
@@ -51,8 +52,20 @@ from conversations.import_export.rows import (
 )
 from conversations.import_export.turn_feedback import feedback_rows
 from conversations.import_export.values import refuse
-from conversations.models import Assistant, Feedback, File, Instructions, Message, Project, Reply, Thread, TurnFile
+from conversations.models import (
+    Assistant,
+    Feedback,
+    File,
+    Instructions,
+    Message,
+    Project,
+    Prompt,
+    Reply,
+    Thread,
+    TurnFile,
+)
 from conversations.runtime import clock, long_work
+from conversations.threads import prompts
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
 from memory.index import word_index
@@ -155,17 +168,14 @@ def _chars(artifact: ArtifactRecord) -> int:
 def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_later: Callable[[File], object]) -> None:
     match batch[0]:
         case ThreadRecord():
-            new = [thread for thread in batch if not thread.known]
-            _insert_threads(user, new, stored)
-            for thread in new:
-                _insert_files(user, thread, thread.turns, stored, read_later)
-            for thread in batch:
-                if thread.known:
-                    _extend_thread(user, thread, stored, read_later)
+            _insert_or_extend(user, batch, stored, read_later)
         case MemoryRecord():
             stored.memories += _insert_new(Memory, user, batch, stored)
         case TopicRecord():
             stored.topics += _insert_new(Topic, user, batch, stored)
+        case PromptRecord():
+            _insert_new(Prompt, user, batch, stored)
+            prompts.refuse_too_many(user)
         case PreferencesRecord() as preferences:  # what a person has decided here stands
             Preferences.objects.bulk_create([row_of(Preferences, preferences, user=user)], ignore_conflicts=True)
         case InstructionsRecord() as instructions:
@@ -173,6 +183,18 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_l
             Instructions.objects.bulk_create([own], ignore_conflicts=True)
         case ProjectRecord():
             _insert_projects(user, [project for project in batch if not project.known], stored, read_later)
+
+
+def _insert_or_extend(
+    user: User, batch: Sequence[ThreadRecord], stored: ImportCounts, read_later: Callable[[File], object]
+) -> None:
+    new = [thread for thread in batch if not thread.known]
+    _insert_threads(user, new, stored)
+    for thread in new:
+        _insert_files(user, thread, thread.turns, stored, read_later)
+    for thread in batch:
+        if thread.known:
+            _extend_thread(user, thread, stored, read_later)
 
 
 def _insert_new(model: type[Model], user: User, batch: Sequence[Any], stored: ImportCounts) -> int:

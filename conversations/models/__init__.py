@@ -10,6 +10,7 @@ from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.maintenance import MaintenanceRun
 from conversations.models.projects import Instructions, Project
+from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.shares import Share
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour, TemporaryHour
@@ -41,12 +42,14 @@ __all__ = [
     "Model",
     "ModelPrice",
     "Project",
+    "Prompt",
     "Quotation",
     "Reply",
     "ReplyEvent",
     "RequestHour",
     "Scope",
     "Share",
+    "SharedPrompt",
     "TemporaryHour",
     "Thread",
     "TokenCount",

@@ -149,6 +149,13 @@ TABLES: dict[str, Table] = {
             "style": words("instructions.style", blank=""),
         },
     ),
+    "conversations.Prompt": Table(
+        goes_with="user",
+        forgotten=GOES,
+        stays="a text that the person keeps belongs to no thread",
+        columns={"name": words("prompts.name"), "text": words("prompts.text")},
+    ),
+    "conversations.SharedPrompt": Table(staff="name text"),
     "conversations.Message": Table(
         goes_with="thread",
         forgotten=BLANKED,

@@ -27,6 +27,7 @@ class TokenReservation(models.Model):
 
     class Purpose(models.TextChoices):
         NOTES = "notes", "notes of a conversation"
+        TITLE = "title", "title of a conversation"
         TRIAL = "trial", "trial of a connection"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)

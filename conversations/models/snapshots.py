@@ -62,11 +62,12 @@ class ContextSnapshot(models.Model):
         REWRITE = "rewrite", "contextualised query"
         ARTIFACT = "artifact", "silent artifact of a preset"
         CONSOLIDATION = "consolidation", "notes of a conversation"
+        TITLE = "title", "title of a conversation"
 
         @property
         def quotes_turns(self) -> bool:
             """Whether its turns stand within one text, as JSON, and not in places of their own."""
-            return self in {type(self).REWRITE, type(self).CONSOLIDATION}
+            return self in {type(self).REWRITE, type(self).CONSOLIDATION, type(self).TITLE}
 
     class Status(models.TextChoices):
         PENDING = "pending"

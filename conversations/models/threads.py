@@ -21,6 +21,9 @@ class Thread(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="threads", db_index=False)
     assistant = models.ForeignKey("conversations.Assistant", models.DO_NOTHING, related_name="threads", db_index=False)
     title = models.CharField(max_length=200, blank=True)
+    title_through = models.PositiveIntegerField(
+        null=True, help_text="A model made its title of the turns up to this position; empty: a person, or rules."
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(help_text="Of its last turn.")
     session_started_at = models.DateTimeField(

@@ -21,6 +21,7 @@ from conversations.replies.doorbell import owner_key
 from conversations.replies.exact_counts import CountJob, ExactCounts
 from conversations.replies.journal import Journal, LiveReply, is_draining, journal
 from conversations.replies.model_requests import OpenedReply
+from conversations.replies.model_titles import TitleJob
 from conversations.replies.outcomes import failure, interruption, stopped, without_turn
 from conversations.replies.rounds import ReplyRun
 from conversations.replies.transcript import ReplyTranscript
@@ -228,8 +229,15 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     job = None
     if used:
         job = CountJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1])
+    if used and outcome.status is Reply.Status.COMPLETED and _begins_thread(live, opened):
+        book.titles.want(TitleJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1]))
     if await in_database(_learn_from)(opened.thread.user_id, job, book.counts) and job:
         book.counts.want(job)
+
+
+def _begins_thread(live: LiveReply, opened: OpenedReply) -> bool:
+    """Whether it answered the first message, in words: what was asked for as an artifact names no thread."""
+    return opened.question.depth == 1 and not live.silent and not live.transcript.artifacts
 
 
 def _learn_from(user_id: int, job: CountJob | None, counts: ExactCounts) -> bool:

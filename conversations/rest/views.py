@@ -405,7 +405,7 @@ def _changes_of(thread: Thread, payload: ThreadChange) -> dict[str, Any]:
     """By name, as the thread's columns have them; ``project`` and ``active`` are the ids of what it moves to."""
     changes: dict[str, Any] = {**payload}
     if "title" in payload:
-        changes["title"] = one_line(payload["title"])
+        changes |= {"title": one_line(payload["title"]), "title_through": None}
     if "tags" in payload:
         changes["tags"] = labels.tags_from(payload["tags"])
     if "assistant" in payload:

@@ -187,6 +187,7 @@ def purpose(value: str, round: int) -> str:
         ContextSnapshot.Purpose.REWRITE: "contextualised query",
         ContextSnapshot.Purpose.ARTIFACT: "silent artifact",
         ContextSnapshot.Purpose.CONSOLIDATION: "notes of a conversation",
+        ContextSnapshot.Purpose.TITLE: "title of a conversation",
     }
     return ", ".join(filter(None, [own.get(ContextSnapshot.Purpose(value)), which(value, round)]))
 
@@ -194,7 +195,7 @@ def purpose(value: str, round: int) -> str:
 def which(purpose: str, round: int) -> str:
     """Which of several that a reply, or a part of a conversation, took."""
     match purpose:
-        case ContextSnapshot.Purpose.REWRITE:
+        case ContextSnapshot.Purpose.REWRITE | ContextSnapshot.Purpose.TITLE:
             return ""
         case ContextSnapshot.Purpose.CONSOLIDATION:
             return f"attempt {round}" if round > 1 else ""

@@ -185,6 +185,8 @@ def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
     another."""
     if not thread.title:
         return False
+    if thread.title_through:
+        return True
     texts = turns.values_list("text", flat=True).iterator()
     named = turns.filter(content__contains=[{"type": FILE}])
     return any(thread.title in titles_from(text) for text in texts) or any(
@@ -198,6 +200,7 @@ def _empty(thread: Thread, *, keeps_title: bool) -> None:
         model._default_manager.filter(user=thread.user_id, thread=thread).delete()
     threads.of(thread.user).filter(id=thread.id).update(
         title=thread.title if keeps_title else "",
+        title_through=None,
         opened_by=None,
         message_count=0,
         session_started_at=None,

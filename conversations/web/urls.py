@@ -16,6 +16,7 @@ urlpatterns = [
     path("robots.txt", shared.robots),
     path("favicon.ico", views.icon, name="icon"),
     path("api/v1/docs/websocket/", socket_docs.page, name="socket_docs"),
+    path("prompts/", views.prompts, name="prompts"),
     path("account/tokens/", tokens.page, name="tokens"),
     path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("admin/login/", entry.staff_login),

@@ -11,11 +11,13 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
 
 from conversations import threads
 from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
+from conversations.replies import model_titles
 from conversations.replies.user_content import MOST_FILES
 from conversations.runtime.shapes import moment
 from conversations.runtime.text import clean
@@ -67,6 +69,14 @@ def print_sheet(request: SignedInRequest, thread_id: uuid.UUID) -> HttpResponse:
     return render(request, "conversations/print.html", {"page": page, "thread": thread})
 
 
+@never_cache
+@login_required
+@ensure_csrf_cookie
+def prompts(request: SignedInRequest) -> HttpResponse:
+    """The page on which people keep their prompts. All of it comes over REST."""
+    return render(request, "conversations/prompts.html")
+
+
 def icon(request: HttpRequest) -> HttpResponse:
     """Browsers ask for it beside pages that name none, as the admin's and those of errors."""
     return HttpResponseRedirect(static("conversations/icon.svg"))
@@ -97,6 +107,8 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
             "files": MOST_FILES,
         },
         "answers": translated(answering.notes()),
+        "titled_by_a_model": settings.OPENBOOK_TITLE_MODEL != model_titles.OFF,
+        "shows_costs": settings.OPENBOOK_SHOW_COSTS,
         "examples": translated(EXAMPLES),
         "words": translated(wording()),
         "share_days": settings.OPENBOOK_SHARE_DAYS if settings.OPENBOOK_SHARING else None,

@@ -20,6 +20,7 @@ from conversations.models import (
     Feedback,
     File,
     Message,
+    Prompt,
     Reply,
     ReplyEvent,
     Thread,
@@ -68,7 +69,7 @@ def blank(user: User, rows: Rows) -> None:
     ReplyEvent.objects.filter(user=user, reply__in=rows.replies | rows.errors).delete()
     gone: list[tuple[type[Model], Collection[Any]]] = [
         *((File, rows.files), (Memory, rows.memories), (Topic, rows.topics), (DailySummary, rows.days)),
-        *((Artifact, rows.artifacts), (ArtifactVersion, rows.versions)),
+        *((Artifact, rows.artifacts), (ArtifactVersion, rows.versions), (Prompt, rows.prompts)),
     ]
     for model, ids in gone:
         _take(model._default_manager.filter(user=user, pk__in=ids))

@@ -74,6 +74,7 @@ class Rows:
     requests: frozenset[uuid.UUID] = frozenset()
     errors: frozenset[uuid.UUID] = frozenset()
     files: frozenset[uuid.UUID] = frozenset()
+    prompts: frozenset[uuid.UUID] = frozenset()
     blocks: frozenset[int] = frozenset()
     touched: frozenset[uuid.UUID] = frozenset()
     feedback: frozenset[uuid.UUID] = frozenset()

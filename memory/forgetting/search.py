@@ -13,7 +13,7 @@ from django.db.models.functions import Cast
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.files.thread_files import named_files, names_of_files
 from conversations.context.turns.groups import FILE
-from conversations.models import Feedback, Message, Reply, ReplyEvent, Thread
+from conversations.models import Feedback, Message, Prompt, Reply, ReplyEvent, Thread
 from conversations.runtime.db import run
 from conversations.threads.titles import titles_from
 from memory.forgetting import quotations
@@ -205,6 +205,7 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
         topics=_ids(told_topics) | resting_on(user.pk, topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
         tagged=_ids(_telling(Thread.objects.filter(user=user).exclude(tags=[]), needles, "tags")),
+        prompts=_ids(_telling(Prompt.objects.filter(user=user), needles, "name", "text")),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(user=user, thread__user=user), needles, "content")),
         feedback=_ids(_telling(Feedback.objects.filter(user=user), needles, "text", "notes")),
@@ -261,7 +262,10 @@ def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> fro
     given += [(turn.thread_id, names_of_files(turn.blocks)) for turn in named]
     titles = {(thread, title) for thread, text in given for title in titles_from(text)}
     threads = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
-    return _ids(_telling(mine, needles, "title")) | {id for id, title in threads if (id, title) in titles}
+    made = mine.filter(title_through__isnull=False, id__in={turn.thread for turn in turns})
+    through = dict(made.values_list("id", "title_through"))
+    by_a_model = {turn.thread for turn in turns if turn.position <= (through.get(turn.thread) or 0)}
+    return _ids(_telling(mine, needles, "title")) | {id for id, title in threads if (id, title) in titles} | by_a_model
 
 
 def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -> list[ThreadSummary]:

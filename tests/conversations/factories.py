@@ -31,8 +31,10 @@ from conversations.models import (
     FilePart,
     Message,
     Project,
+    Prompt,
     Reply,
     Share,
+    SharedPrompt,
     Thread,
     TurnFile,
     text_blocks,
@@ -101,7 +103,7 @@ def make_feedback(message: Message, **values: Any) -> Feedback:
     now = timezone.now()
     about = {"thread_id": message.thread_id, "assistant_id": message.thread.assistant_id, "message": message}
     told = {"value": -1, "created_at": now, "updated_at": now}
-    return Feedback.objects.create(user_id=message.user_id, **about | told | values)
+    return Feedback.objects.create(user_id=message.thread.user_id, **about | told | values)
 
 
 def make_snapshot(
@@ -222,6 +224,16 @@ def keep_bytes(content: bytes) -> str:
     path = storage.scratch_root() / uuid7().hex
     path.write_bytes(content)
     return storage.keep(path)
+
+
+def make_prompt(user: User, text: str = "Tell me about {{topic}}.", name: str = "Topic") -> Prompt:
+    now = timezone.now()
+    return Prompt.objects.create(user=user, name=name, text=text, created_at=now, updated_at=now)
+
+
+def make_shared_prompt(text: str = "Sum up {{what}}.", name: str = "Summary") -> SharedPrompt:
+    now = timezone.now()
+    return SharedPrompt.objects.create(name=name, text=text, created_at=now, updated_at=now)
 
 
 def make_project(user: User, name: str = "Garden", **values: Any) -> Project:

@@ -57,6 +57,7 @@ OWN_LABELS: dict[str, dict[str, str]] = {
         "base": "Instructions",
         MESSAGE: "Turns, what is noted and topics, as JSON",
     },
+    ContextSnapshot.Purpose.TITLE: {"base": "Instructions", MESSAGE: "Message and reply, as JSON"},
     ContextSnapshot.Purpose.ARTIFACT: {MESSAGE: "The preset's instruction"},
 }
 """Where a section of a request for one purpose is something else."""

@@ -8,7 +8,11 @@ from conversations.models import ContextSnapshot
 from conversations.providers.quoting import query_in
 from conversations.staff.snapshot.evidence import Evidence, Relatives
 
-SPEECHLESS = (ContextSnapshot.Purpose.ARTIFACT, ContextSnapshot.Purpose.CONSOLIDATION)
+SPEECHLESS = (
+    ContextSnapshot.Purpose.ARTIFACT,
+    ContextSnapshot.Purpose.CONSOLIDATION,
+    ContextSnapshot.Purpose.TITLE,
+)
 """They have no message to put into other words."""
 
 

@@ -20,15 +20,20 @@ FAILED_QUERIES: dict[str, str] = {
     RewritingOutcome.BY_RULES: "failed with the model, made by rules",
 }
 
+ASKED_FOR: dict[str, str] = {
+    ContextSnapshot.Purpose.CONSOLIDATION: "what to note of a conversation",
+    ContextSnapshot.Purpose.TITLE: "a title",
+}
+
 
 def verdict(snapshot: ContextSnapshot) -> str:
-    is_notes = snapshot.purpose == ContextSnapshot.Purpose.CONSOLIDATION
-    turns = display.with_noun(snapshot.message_history_count, "turn" if is_notes else "earlier turn")
+    what = ASKED_FOR.get(snapshot.purpose, "a contextualised query")
+    noun = "turn" if snapshot.purpose in ASKED_FOR else "earlier turn"
+    turns = display.with_noun(snapshot.message_history_count, noun)
     counts = left_out(snapshot)
     why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
     missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
     if snapshot.quotes_turns:
-        what = "what to note of a conversation" if is_notes else "a contextualised query"
         sentence = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
         return "; ".join([sentence, display.with_noun(snapshot.total_tokens, "token"), *failures(snapshot)])
     size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"

@@ -26,7 +26,15 @@ from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_feedback, make_file, make_project, make_share, make_snapshot, make_thread
+from tests.conversations.factories import (
+    make_feedback,
+    make_file,
+    make_project,
+    make_prompt,
+    make_share,
+    make_snapshot,
+    make_thread,
+)
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_topic
 
@@ -87,6 +95,9 @@ CALLS = [
     ("GET", "files/{file}/thumbnail/", None, "file_not_found"),
     ("GET", "files/{file}/pages/1/", None, "file_not_found"),
     ("DELETE", "files/{file}/", None, "file_not_found"),
+    ("GET", "prompts/{prompt}/", None, "prompt_not_found"),
+    ("PATCH", "prompts/{prompt}/", {"name": "Mine now"}, "prompt_not_found"),
+    ("DELETE", "prompts/{prompt}/", None, "prompt_not_found"),
     ("GET", "projects/{project}/", None, "project_not_found"),
     ("PATCH", "projects/{project}/", {"name": "Mine now"}, "project_not_found"),
     ("DELETE", "projects/{project}/", None, "project_not_found"),
@@ -99,6 +110,7 @@ CALLS = [
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
 TABLES += [Feedback, File, FilePart, Project, Share]
+TABLES += [Feedback, File, FilePart, Project]
 IDS = [
     "thread",
     "request",
@@ -112,6 +124,7 @@ IDS = [
     "file",
     "project",
     "share",
+    "prompt",
 ]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
@@ -137,6 +150,7 @@ def belongings(user: User) -> dict[str, Any]:
         "file": make_file(user, parts=["secret"], picture=b"\x89PNG").id,
         "project": make_project(user).id,
         "share": make_share(thread).id,
+        "prompt": make_prompt(user).id,
     }
 
 

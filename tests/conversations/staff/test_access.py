@@ -75,6 +75,7 @@ EDITED = {
     "conversations_assistant",
     "conversations_connection",
     "conversations_model",
+    "conversations_sharedprompt",
     "artifacts_preset",
 }
 DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays

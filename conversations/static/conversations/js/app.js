@@ -16,9 +16,11 @@ import { wireDictation } from "./dictating.js";
 import { wireImport } from "./importing.js";
 import { gettext } from "./language.js";
 import { Log } from "./log.js";
+import { markWords, unmark } from "./marking.js";
 import { ModelChoice } from "./model-choice.js";
 import { Notices } from "./notices.js";
 import { Models, openAgainMenu } from "./models.js";
+import { PromptPicker } from "./prompt-picker.js";
 import { Scroll } from "./scroll.js";
 import { Sharing } from "./sharing.js";
 import { wireShortcuts } from "./shortcuts.js";
@@ -41,6 +43,7 @@ useWords(page.words);
 /** @type {Thread} */
 const NEW = { id: "new", title: "", assistant: null };
 const MOST_FILES = 10; // of which is said what replies were given of them
+const TITLE_SECONDS = [2, 4, 8, 16];
 const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
 const say = (words) => composer.say(words);
@@ -102,6 +105,7 @@ const composer = new Composer(
   { attachments, announcer },
   { onSend: send, onStop: () => open.stop(), onEditLast: () => log.editLast() },
 );
+new PromptPicker({ announcer }, { onChosen: (text) => composer.replace(text) });
 const choice = new ModelChoice({ models, store, composer }, page.answers, {
   reader: () => open,
   assistant: () => welcome.assistant,
@@ -117,7 +121,8 @@ const welcome = new Welcome(byId("welcome"), page, {
   onAssistant: (assistant) => choice.show({ ...open?.thread, assistant: open?.thread.assistant ?? assistant }),
 });
 const list = new ThreadList({
-  onOpen: (thread, position, file) => {
+  onOpen: (thread, position, file, words) => {
+    sought = words ?? [];
     go(thread, position);
     if (file) viewer.open(file.id, file);
   },
@@ -164,6 +169,9 @@ const temporaryChat = new TemporaryChat(announcer, {
 /** @type {OpenThread} */
 let open;
 
+/** What was looked for in the turn that is opened next. @type {string[]} */
+let sought = [];
+
 /** Near the top the turns before load by themselves; looked at anew after each page, as one may not fill the window. */
 const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && open.earlier(), {
   root: byId("scroller"),
@@ -185,6 +193,7 @@ function show(thread) {
   open?.close();
   if (open?.thread.temporary && open.thread.id !== thread.id) store.forget(open.thread.id);
   store.keepInTab(thread.id, Boolean(thread.temporary));
+  unmark();
   byId("conversation").ariaBusy = thread.id === "new" ? null : "true"; // until its turns are there
   log.clear();
   book.gauge(null);
@@ -317,7 +326,12 @@ async function openNamedTurn() {
   const reader = open;
   const element = await reader.reach(position);
   if (reader !== open) return;
-  if (element) scroll.point(element);
+  if (element) {
+    scroll.point(element);
+    const place = markWords(element, sought);
+    if (place) scroll.reveal(place);
+    sought = [];
+  }
   else composer.say(gettext("The turn that the link names is not in this conversation."));
 }
 
@@ -336,6 +350,7 @@ function loadFailed(error, thread) {
 /** Where another model answered than was shown, staff have changed what is offered. */
 function ended(turn) {
   readWindow(turn.request);
+  if (page.titled_by_a_model && turn.element.dataset.position === "2") awaitTitle(open.thread);
   const { thread } = open;
   if (!thread.model || thread.model_note) return;
   const { model, fallback_for: instead } = turn.reply ?? {};
@@ -429,6 +444,19 @@ function moved(element) {
   scroll.point(element);
   const steps = /** @type {HTMLButtonElement[]} */ ([...element.querySelectorAll(".version-step")]);
   return steps.find((step) => !step.disabled)?.focus({ preventScroll: true });
+}
+
+/** A model names it soon after its first exchange. @param {Thread} thread */
+async function awaitTitle({ id, title }) {
+  for (const seconds of TITLE_SECONDS) {
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const thread = await api.get(`threads/${id}/`).catch(() => null);
+    if (!thread) return;
+    if (thread.title !== title) {
+      threadChanged(thread);
+      return;
+    }
+  }
 }
 
 /** Its title may have changed. */

@@ -80,6 +80,13 @@ export class Composer {
     this.focus();
   }
 
+  /** A prompt that was chosen. @param {string} text */
+  replace(text) {
+    this.text.value = text;
+    this.#changed();
+    this.focus();
+  }
+
   focus() {
     this.text.focus();
     this.text.setSelectionRange(this.text.value.length, this.text.value.length);

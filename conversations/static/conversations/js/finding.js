@@ -42,7 +42,10 @@ export class Finder {
   #titles = new Set();
   #settled = true;
 
-  /** @param {(thread: Thread, position?: number, file?: FoundFile) => void} onOpen `file`: where it stands in one */
+  /**
+   * @param {(thread: Thread, position?: number, file?: FoundFile, words?: string[]) => void} onOpen `file`: where it
+   *   stands in one; `words`: as they stand in the turn
+   */
   constructor(onOpen) {
     this.onOpen = onOpen;
     this.state = byId("found-state");
@@ -137,7 +140,8 @@ export class Finder {
     const follow = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
       event.preventDefault();
-      this.onOpen(thread, position, place?.file ? { id: place.file, name: place.name, part: place.part } : undefined);
+      const file = place?.file ? { id: place.file, name: place.name, part: place.part } : undefined;
+      this.onOpen(thread, position, file, file ? [] : place?.words);
     };
     return h(
       "a",

@@ -43,6 +43,13 @@ export class Scroll {
     element.focus({ preventScroll: true });
   }
 
+  /** Brings a place within a turn into view, where that is higher than the window. @param {Range} range */
+  reveal(range) {
+    const { top, bottom } = range.getBoundingClientRect();
+    const view = this.scroller.getBoundingClientRect();
+    if (top < view.top || bottom > view.bottom) this.scroller.scrollTop += top - view.top - view.height / 2;
+  }
+
   /** Runs a change above this element and keeps it where it was. (scrollHeight is rounded; a rectangle is not.) */
   keepPlace(element, change) {
     const before = element?.getBoundingClientRect().top ?? 0;

@@ -29,7 +29,9 @@ export class ThreadList {
 
   /**
    * @param {{
-   *   onOpen: (thread: Thread, position?: number, file?: import("./finding.js").FoundFile) => void,
+   *   onOpen: (
+   *     thread: Thread, position?: number, file?: import("./finding.js").FoundFile, words?: string[]
+   *   ) => void,
    *   onMenu: (thread: Thread, button: HTMLElement) => void,
    *   onRenamed: (thread: Thread) => void,
    *   onTicked: (threads: Thread[] | null) => void,
@@ -40,7 +42,7 @@ export class ThreadList {
     this.on = on;
     this.element = byId("threads");
     this.rows = byId("titles");
-    this.finder = new Finder((thread, position, file) => this.on.onOpen(thread, position, file));
+    this.finder = new Finder((thread, position, file, words) => this.on.onOpen(thread, position, file, words));
     this.groups = new ProjectGroups({
       onCome: (threads) => this.#put(threads),
       onChanged: () => this.#show(),

@@ -1,0 +1,97 @@
+"""The caller's prompts, and those of the installation."""
+
+from typing import Annotated, TypedDict
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+
+from conversations.models import Prompt, SharedPrompt
+from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
+from conversations.rest.base import APIView, caller
+from conversations.rest.serializers import described, valid
+from conversations.runtime.shapes import Clean, Id, Line, Time, fill
+from conversations.threads import prompts
+
+
+def says_something(text: str) -> None:
+    if not text.strip():
+        raise ValidationError("It must say something.")
+
+
+Name = Annotated[
+    Line, {"max_length": NAME_CHARS, "validators": [says_something]}, f"1 to {NAME_CHARS} characters, in one line."
+]
+Text = Annotated[
+    Clean,
+    {"max_length": TEXT_CHARS, "validators": [says_something]},
+    f"At most {TEXT_CHARS:,} characters, with variables such as `{{{{topic}}}}`, at most {prompts.MOST_VARIABLES}.",
+]
+
+
+class NewPrompt(TypedDict):
+    name: Name
+    text: Text
+
+
+class PromptChange(TypedDict, total=False):
+    name: Name
+    text: Text
+
+
+class PromptAnswer(TypedDict):
+    id: Annotated[Id, "Id of the prompt."]
+    name: Annotated[str, "That it is chosen by."]
+    text: Annotated[str, "What a message begins as."]
+    variables: Annotated[list[str], "What stands between `{{` and `}}` in its text, each once."]
+    shared: Annotated[bool, "`true`: staff wrote it for everybody; only they change it."]
+    created_at: Annotated[Time, "When it was made."]
+    updated_at: Annotated[Time, "When it was last changed."]
+
+
+class PromptsAnswer(TypedDict):
+    results: Annotated[list[PromptAnswer], "The caller's own by name, then those of the installation."]
+
+
+class PromptList(APIView):
+    @extend_schema(responses=described(PromptsAnswer))
+    def get(self, request: Request) -> Response:
+        """All prompts that the caller may use: their own, at most 500, and those of the installation."""
+        rows: list[Prompt | SharedPrompt] = [*prompts.of(caller(request)), *prompts.shared()]
+        return Response({"results": [prompt_object(prompt) for prompt in rows]})
+
+    @extend_schema(request=described(NewPrompt), responses={201: described(PromptAnswer)})
+    def post(self, request: Request) -> Response:
+        """Keep a text to write messages with."""
+        made = prompts.create(caller(request), **valid(NewPrompt, request))
+        return Response(prompt_object(made), status=201)
+
+
+class PromptDetail(APIView):
+    @extend_schema(responses=described(PromptAnswer))
+    def get(self, request: Request, prompt_id: str) -> Response:
+        """One prompt."""
+        return Response(prompt_object(prompts.get(caller(request), prompt_id)))
+
+    @extend_schema(request=described(PromptChange), responses=described(PromptAnswer))
+    def patch(self, request: Request, prompt_id: str) -> Response:
+        """Change one's own prompt."""
+        prompt = prompts.own(caller(request), prompt_id)
+        prompts.change(prompt, **valid(PromptChange, request))
+        return Response(prompt_object(prompts.get(caller(request), prompt_id)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, prompt_id: str) -> Response:
+        """Delete one's own prompt."""
+        prompts.own(caller(request), prompt_id).delete()
+        return Response(status=204)
+
+
+def prompt_object(prompt: Prompt | SharedPrompt) -> PromptAnswer:
+    return fill(
+        PromptAnswer,
+        prompt,
+        variables=prompts.variables_of(prompt.text),
+        shared=isinstance(prompt, SharedPrompt),
+    )
