@@ -55,7 +55,7 @@ class PromptsAnswer(TypedDict):
 
 
 class PromptList(APIView):
-    @extend_schema(responses=described(PromptsAnswer))
+    @extend_schema(operation_id="api_v1_prompts_list", responses=described(PromptsAnswer))
     def get(self, request: Request) -> Response:
         """All prompts that the caller may use: their own, at most 500, and those of the installation."""
         rows: list[Prompt | SharedPrompt] = [*prompts.of(caller(request)), *prompts.shared()]

@@ -1,6 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``message`` and ``streams`` can be run
+alone;
 ``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` and
 ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
@@ -19,6 +20,7 @@ def main() -> None:
     with postgres(durable=True) as url:
         os.environ["DATABASE_URL"] = url
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        os.environ["OPENBOOK_TITLE_MODEL"] = "off"  # a call of a model beside those that are measured
         os.environ["OPENBOOK_LIMIT_RUNNING_REPLIES"] = "0"  # many are left running, to be ended in blocks
         run(url)
 
@@ -52,6 +54,7 @@ def run(url: str) -> None:
         standing,
         streams,
         thinking,
+        thread_list,
         tokens,
     )
     from tests.benchmarks.growth import report  # noqa: PLC0415
@@ -61,6 +64,7 @@ def run(url: str) -> None:
     alone = {
         "inspection": inspection.main,
         "thinking": thinking.main,
+        "thread_list": thread_list.main,
         "endings": endings.main,
         "notes": notes.main,
         "memory": evidence.main,
