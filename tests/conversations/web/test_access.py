@@ -16,7 +16,7 @@ from django.utils import timezone
 from conversations.accounts import tokens
 from conversations.models import ApiToken, Message, Thread, UserLimits
 from conversations.runtime.db import in_database
-from conversations.threads import deletion
+from conversations.threads import ThreadState, deletion
 from conversations.web import access_checks
 from conversations.web.socket_access import Identity, Visitor
 from tests import model_scripts as scripts
@@ -298,9 +298,7 @@ async def test_many_sockets_of_one_session_are_checked_by_one_look_at_a_time(
     look, looked = access_checks._look, asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def counted(
-        identity: Identity, thread_ids: set[uuid.UUID]
-    ) -> tuple[Visitor | None, dict[uuid.UUID, datetime | None]]:
+    def counted(identity: Identity, thread_ids: set[uuid.UUID]) -> tuple[Visitor | None, dict[uuid.UUID, ThreadState]]:
         looks.append(thread_ids)
         if thread_ids == ids:
             loop.call_soon_threadsafe(looked.set)
