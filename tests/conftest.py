@@ -111,6 +111,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """After collection, which ``tests.services`` lets go without; also in the process that only hands out tests."""
+    gc.enable()
+
+
 def kinds(item: pytest.Item) -> Iterator[str]:
     """What makes a test slow: a browser, a process, a database, or rows that are committed and deleted again."""
     fixtures = getattr(item, "fixturenames", ())
