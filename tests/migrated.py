@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 
+from config.postgres import embedded
 from tests.upgrades import dump, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,6 +34,12 @@ def fill(url: str, kept: Path, migrate: Callable[[], None]) -> None:
             return
         load(file.read_text(), url)
         connection.execute(ANALYZE)
+
+
+def fill_embedded(data: Path, database: str) -> None:
+    """The application's own PostgreSQL in this folder, as if it had been used before: with a copy of the database."""
+    with embedded.running(data / "postgres", options={"fsync": "off"}, initdb=["--no-sync"]) as url:
+        load(dump(database), url)
 
 
 def key(server: int) -> str:

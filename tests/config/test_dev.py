@@ -11,9 +11,10 @@ import psycopg
 import pytest
 from httpx2 import get
 
+from tests.migrated import fill_embedded
 from tests.process_table import command, descendants, runs
 from tests.processes import ROOT, ServerProcess, started_apart
-from tests.services import fresh_database
+from tests.services import fresh_database, url_of
 from tests.waiting import DEADLINE_SECONDS, until
 
 FOLDERS = ["artifacts", "config", "conversations", "memory", "templates"]
@@ -87,10 +88,10 @@ def press_ctrl_c(running: ServerProcess) -> None:
 
 
 def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_time_to_end(
-    port: int, tmp_path: Path
+    port: int, tmp_path: Path, migrated: str
 ) -> None:
     """With a database of its own, which ends in good order."""
-    data = tmp_path / "data"
+    fill_embedded(data := tmp_path / "data", url_of(migrated))
     environment = {"DATABASE_URL": "", "OPENBOOK_DATA_DIR": str(data), "OPENBOOK_WORKER": "on"}
     with started_apart(ROOT, "dev", "--port", str(port), **environment) as running:
         running.wait_until_ready()

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from config.management.commands.serve import SUPERUSER, check_database, first_superuser
 from tests.clients import ServerClient
 from tests.pooler import pgbouncer
-from tests.processes import ROOT, server, started_in
+from tests.processes import server, started
 from tests.services import fresh_database
 from tests.waiting import until
 
@@ -46,8 +46,8 @@ def test_two_servers_may_start_at_once_on_an_empty_database_and_one_says_how_to_
     """Also through a pooler with two connections in all, of which they keep none to themselves."""
     with (
         pgbouncer(empty_database) as pooler,
-        started_in(ROOT, "serve", "--port", "0", DATABASE_URL=pooler.url) as one,
-        started_in(ROOT, "serve", "--port", "0", DATABASE_URL=pooler.url) as other,
+        started("serve", "--port", "0", DATABASE_URL=pooler.url) as one,
+        started("serve", "--port", "0", DATABASE_URL=pooler.url) as other,
     ):
         for each in (one, other):
             each.wait_until_ready()

@@ -264,6 +264,7 @@ WRONG: dict[str, tuple[dict[str, tuple[int, dict[str, str], str]], str]] = {
     "another list": ({"*": (200, {}, '{"data": "none"}')}, "not in the shape that is expected"),
     "not found": ({"*": (404, {}, "{}")}, "It answered, but has no list of models there (404)"),
     "nothing offered": ({"*": (200, {}, model_list())}, "It answered, but offers no models."),
+    "redirect": ({"*": (307, {"location": "https://elsewhere.example/"}, "")}, "It answered with a redirect."),
     "broken": ({"*": (500, {}, "")}, "It answered with an error of its own."),
     "no stream": (
         {"/v1/models": (200, {}, model_list("a-model")), "*": (200, {}, "{}")},

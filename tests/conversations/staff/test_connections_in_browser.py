@@ -87,15 +87,12 @@ def test_a_service_is_added_tried_and_offered(
 
 OUTCOMES: dict[str, tuple[Any, str]] = {
     "refused key": (chat.error(401), "The service refused the key."),
-    "no such page": (chat.error(404), "It answered, but has no list of models there (404)"),
-    "an error of its own": (chat.error(500), "It answered with an error of its own."),
-    "a redirect": (chat.error(307, headers={"location": "https://elsewhere.example/"}), "It answered with a redirect."),
-    "something else": (chat.refusal(200, ["not", "models"]), "not in the shape that is expected"),
     "silence": (stream(Stall()), "Timed out: connected, but there was no answer within 0.5 s."),
 }
+"""Others are tried without a browser in ``tests/conversations/providers/test_connections.py``."""
 
 
-def test_each_outcome_of_a_test_is_told_in_words(
+def test_an_outcome_of_a_test_is_told_in_words(
     chromium_path: str,
     staff: StaffReader,
     live_server: LiveServer,
