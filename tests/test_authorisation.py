@@ -75,6 +75,10 @@ EXPECTED: dict[str, Kind] = {
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
     "account/shares/": PAGE,
+    "account/instructions/": PAGE,
+    "projects/": PAGE,
+    "projects/<uuid:project_id>/": ROW_PAGE,
+    "projects/<uuid:project_id>/delete/": ROW_PAGE,
     "threads/<uuid:thread_id>/": ROW_PAGE,
     "threads/<uuid:thread_id>/print/": ROW_PAGE,
     "account/tokens/<int:token_id>/revoke/": ROW_PAGE,
@@ -192,8 +196,11 @@ def kind_of(route: str) -> Kind | None:
     return EXPECTED.get(route)
 
 
+POSTED = ("account/instructions/", "projects/<uuid:project_id>/delete/")
+
+
 def methods_of(route: str, view: Any) -> list[str]:
-    if route.endswith(("/revoke/", "/sign-out/", "/language/")):
+    if route.endswith(("/revoke/", "/sign-out/", "/language/")) or route in POSTED:
         return ["POST"]
     made_of = getattr(view, "view_class", None)
     names = [name for name in getattr(made_of, "http_method_names", ["get"]) if hasattr(made_of, name)] or ["get"]
@@ -208,7 +215,6 @@ FILE_PICTURES = [f"api/v1/files/<str:file_id>/{name}/" for name in ("thumbnail",
 WITHOUT_TEXTS = {
     "prompts/",
     "",
-    "account/",
     "account/delete/",
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")),
     "account/tokens/",

@@ -13,8 +13,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations.accounts import lifecycle, mailing, tokens
+from conversations.accounts import instructions, lifecycle, mailing, tokens
 from conversations.files import store
+from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.web.entry import refused_form
 from conversations.web.views import SignedInRequest
 from memory import services
@@ -33,6 +34,8 @@ def page(request: SignedInRequest) -> HttpResponse:
         "room": store.room_of(request.user),
         "has_tokens": tokens.of(request.user).exists(),
         "languages": settings.LANGUAGES,
+        "instructions": instructions.instructions_of(request.user),
+        "longest": LONGEST_INSTRUCTIONS,
         "chosen_language": services.language_of(request.user),
     }
     return render(request, "account/account.html", context)

@@ -1,6 +1,6 @@
 from django.urls import include, path, re_path
 
-from conversations.web import account, entry, installed, shared, shares, socket_docs, tokens, views
+from conversations.web import account, entry, installed, projects, shared, shares, socket_docs, tokens, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
@@ -33,6 +33,10 @@ urlpatterns = [
     path("account/shares/", shares.page, name="shares"),
     path("account/shares/<uuid:share_id>/revoke/", shares.revoke, name="revoke_share"),
     path("account/", account.page, name="account"),
+    path("account/instructions/", projects.instruct, name="instruct"),
+    path("projects/", projects.listing, name="projects"),
+    path("projects/<uuid:project_id>/", projects.page, name="project"),
+    path("projects/<uuid:project_id>/delete/", projects.delete, name="delete_project"),
     path("account/language/", account.choose_language, name="choose_language"),
     path("account/sign-out/", account.sign_out, name="sign_out_elsewhere"),
     path("account/delete/", account.delete, name="delete_account"),

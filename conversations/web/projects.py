@@ -1,0 +1,110 @@
+"""The pages on which people look after their projects, and what they want every answer to know. They need no script."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import error, success
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from conversations import threads
+from conversations.accounts import instructions
+from conversations.errors import OpenbookError, ProjectNotFound
+from conversations.files import store
+from conversations.models import Project
+from conversations.models.projects import LONGEST_INSTRUCTIONS
+from conversations.runtime.text import clean, one_line
+from conversations.threads import deletion, projects
+from conversations.web.views import SignedInRequest
+
+MOST_LISTED = 50
+SWITCHES = ("uses_outside_memory", "shares_memory")
+
+
+@never_cache
+@login_required
+@require_POST
+def instruct(request: SignedInRequest) -> HttpResponse:
+    written = {name: clean(request.POST.get(name, ""))[:LONGEST_INSTRUCTIONS] for name in ("about", "style")}
+    instructions.instruct(request.user, **written)
+    success(request, _("Kept. Every answer is given it from now on."))
+    return redirect("account")
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def listing(request: SignedInRequest) -> HttpResponse:
+    """All projects, and the form that makes one."""
+    name = one_line(clean(request.POST.get("name", "")))[:100]
+    if request.method == "POST" and name:
+        try:
+            return redirect("project", projects.create(request.user, name=name).id)
+        except OpenbookError as problem:
+            error(request, problem.message)
+    context = {"projects": projects.counted(projects.of(request.user)), "name": name}
+    return render(request, "conversations/projects.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
+    """One project: what it holds, and its settings."""
+    project = _project(request, project_id)
+    if request.method == "POST":
+        try:
+            projects.change(project, **_settings(request.POST, project))
+            success(request, _("Kept."))
+            return redirect("project", project.id)
+        except OpenbookError as problem:
+            error(request, problem.message)
+    held = threads.of(request.user).filter(project=project).order_by("-updated_at", "-id")
+    context: dict[str, Any] = {
+        "project": project,
+        "threads": held[:MOST_LISTED],
+        "thread_count": held.count(),
+        "files": store.of(request.user).filter(project=project)[:MOST_LISTED],
+        "colours": Project.Colour.choices,
+        "assistants": threads.offered_assistants().order_by("order", "name"),
+        "longest": LONGEST_INSTRUCTIONS,
+    }
+    return render(request, "conversations/project.html", context)
+
+
+@never_cache
+@login_required
+@require_POST
+def delete(request: SignedInRequest, project_id: UUID) -> HttpResponse:
+    """Its threads stay or go, as the form says."""
+    project = _project(request, project_id)
+    goes = request.POST.get("threads", "")
+    try:
+        deletion.delete_project(project, threads_go=goes if goes in {"keep", "delete"} else None)
+    except OpenbookError as problem:
+        error(request, problem.message)
+        return redirect("project", project.id)
+    success(request, _("The project is deleted."))
+    return redirect("projects")
+
+
+def _project(request: SignedInRequest, project_id: UUID) -> Project:
+    try:
+        return projects.get(request.user, project_id)
+    except ProjectNotFound as problem:
+        raise Http404(problem.message) from None
+
+
+def _settings(form: QueryDict, project: Project) -> dict[str, Any]:
+    colour = form.get("colour", "")
+    return {
+        "name": one_line(clean(form.get("name", "")))[:100] or project.name,
+        "colour": colour if colour in Project.Colour.values else project.colour,
+        "instructions": clean(form.get("instructions", "")).strip()[:LONGEST_INSTRUCTIONS],
+        "assistant": form.get("assistant") or None,
+        **{name: name in form for name in SWITCHES},
+    }
