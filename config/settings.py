@@ -354,6 +354,10 @@ OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 # Off: nobody makes links that anybody can open, and those that were made open nothing.
 OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
 OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))
+# Where people report what they can't use: a mail address, or the address of a page.
+OPENBOOK_CONTACT = env("OPENBOOK_CONTACT")
+if OPENBOOK_CONTACT and not re.fullmatch(r"https://\S+|[^@\s:]+@[^@\s:]+", OPENBOOK_CONTACT):
+    raise ImproperlyConfigured("OPENBOOK_CONTACT is neither a mail address nor the https address of a page.")
 # For each user; 0 is no limit. Staff can set others for one user.
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))

@@ -88,6 +88,7 @@ EXPECTED: dict[str, Kind] = {
     "s/<str:token>/frame/": OPEN,
     "s/<str:token>/files/<uuid:file_id>/": OPEN,
     "robots.txt": OPEN,
+    "accessibility/": OPEN,
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": FRAME,
     "artifacts/drawing/": OPEN,
     "accounts/leaving/": OPEN,

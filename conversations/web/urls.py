@@ -1,6 +1,17 @@
 from django.urls import include, path, re_path
 
-from conversations.web import account, entry, installed, projects, shared, shares, socket_docs, tokens, views
+from conversations.web import (
+    accessibility,
+    account,
+    entry,
+    installed,
+    projects,
+    shared,
+    shares,
+    socket_docs,
+    tokens,
+    views,
+)
 
 urlpatterns = [
     path("", views.chat, name="chat"),
@@ -14,6 +25,7 @@ urlpatterns = [
     path("s/<str:token>/frame/", shared.frame, name="shared_frame"),
     path("s/<str:token>/files/<uuid:file_id>/", shared.file, name="shared_file"),
     path("robots.txt", shared.robots),
+    path("accessibility/", accessibility.statement, name="accessibility"),
     path("favicon.ico", views.icon, name="icon"),
     path("api/v1/docs/websocket/", socket_docs.page, name="socket_docs"),
     path("prompts/", views.prompts, name="prompts"),

@@ -57,6 +57,7 @@ def server_environment(static_files: None, shared_model: ModelServer) -> dict[st
         "ANTHROPIC_BASE_URL": shared_model.url,
         "DJANGO_SUPERUSER_PASSWORD": "correct-horse-battery-9",
         "OPENBOOK_SIGNUP": "on",
+        "OPENBOOK_SHARING": "on",
     }
 
 
