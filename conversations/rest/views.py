@@ -4,6 +4,7 @@ from functools import partial
 from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -35,7 +36,7 @@ from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Id, Slug, fill
 from conversations.runtime.text import clean, one_line
-from conversations.threads import deletion, labels, model_choices, paths, projects
+from conversations.threads import costs, deletion, labels, model_choices, paths, projects
 from conversations.threads import search as threads_search
 from conversations.wire.events import ReplyEndedData
 from conversations.wire.model_list import ModelsAnswer, model_list
@@ -217,7 +218,7 @@ class ThreadDetail(AsyncAPIView):
     def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
         thread = threads.get(caller(request), thread_id)
-        return conditional.unless_known(request, _tag_of(thread), lambda: _thread_objects([thread])[0])
+        return conditional.unless_known(request, _tag_of(thread), lambda: _with_cost(thread))
 
     @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
@@ -471,6 +472,14 @@ async def ended(reply_id: UUID, **details: str) -> ReplyEndedData:
 
 def _tag_of(thread: Thread, *, locked: bool = False) -> str:
     return conditional.of_thread(thread, model_choices.of_threads([thread]), locked=locked)
+
+
+def _with_cost(thread: Thread) -> wire.ThreadAnswer:
+    answer = _thread_objects([thread])[0]
+    if settings.OPENBOOK_SHOW_COSTS:
+        cost = costs.cost_of_thread(thread)
+        answer["cost"] = None if cost is None else f"{cost:.4f}"
+    return answer
 
 
 def _thread_objects(page: list[Thread], search: threads_search.Search | None = None) -> list[wire.ThreadAnswer]:

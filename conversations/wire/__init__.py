@@ -157,6 +157,13 @@ class ThreadAnswer(TypedDict):
     pinned: Annotated[bool, "Whether it stands above the others in the list."]
     archived: Annotated[bool, "Whether it is put away."]
     tags: Annotated[list[str], "The person's own words for it."]
+    cost: NotRequired[
+        Annotated[
+            str | None,
+            "Of one thread, where the operator shows costs: USD by what services reported of its requests that are kept; "
+            "null: nothing is known.",
+        ]
+    ]
     match: NotRequired[Annotated[MatchAnswer | None, "With `?q=` only: the turn where the words stand; null: in none."]]
     file_match: NotRequired[
         Annotated[FileMatchAnswer | None, "With `?q=` only: the file where the words stand; null: in none."]

@@ -10,6 +10,7 @@ from conversations.replies.journal import journal
 from conversations.replies.model_titles import judge
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import clear_thread
+from conversations.upkeep.hourly_figures import cost_of
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
 from tests.model_server import ModelServer
@@ -40,7 +41,7 @@ async def talk(user: User, content: str = ASKED, thread: Thread | None = None) -
 
 
 async def test_a_thread_is_titled_once_by_a_recorded_request_that_counts(
-    user: User, model: ModelServer, api: Api
+    user: User, model: ModelServer, api: Api, settings: Settings
 ) -> None:
     model.script(scripts.text("Cold and busy."), scripts.text("“Harbour in winter.”"), scripts.text("Ice everywhere."))
     thread = await talk(user)
@@ -58,6 +59,9 @@ async def test_a_thread_is_titled_once_by_a_recorded_request_that_counts(
     reservation = await TokenReservation.objects.aget(purpose="title")
     assert reservation.spent
     assert len(model.bodies) == 3
+    settings.OPENBOOK_SHOW_COSTS = True
+    costs = [cost_of(each) async for each in ContextSnapshot.objects.filter(thread=thread)]
+    assert (await api.get(f"threads/{thread.id}/")).body["cost"] == f"{sum(filter(None, costs)):.4f}"
     recorded = (await api.get(f"requests/{title.id}/")).body
     assert (recorded["digest"], recorded["request"]["messages"]) == (
         bytes(title.digest).hex(),

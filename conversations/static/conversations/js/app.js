@@ -142,7 +142,7 @@ wireDragging(list.element, {
 });
 
 const menu = new ThreadMenu(
-  { list, drawer, announcer, sharing },
+  { list, drawer, announcer, sharing, showsCosts: page.shows_costs },
   {
     onChanged: threadChanged,
     onCleared: clearedHere,

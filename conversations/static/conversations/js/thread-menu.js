@@ -20,6 +20,7 @@ export class ThreadMenu {
    *   drawer: import("./drawer.js").Drawer,
    *   announcer: import("./announce.js").Announcer,
    *   sharing: import("./sharing.js").Sharing | null,
+   *   showsCosts?: boolean,
    * }} page
    * @param {{
    *   onChanged: (thread: Thread) => void,
@@ -29,7 +30,8 @@ export class ThreadMenu {
    *   onError: (words: string) => void,
    * }} on
    */
-  constructor({ list, drawer, announcer, sharing }, on) {
+  constructor({ list, drawer, announcer, sharing, showsCosts = false }, on) {
+    this.showsCosts = showsCosts;
     this.list = list;
     this.drawer = drawer;
     this.announcer = announcer;
@@ -38,10 +40,11 @@ export class ThreadMenu {
   }
 
   /** @param {Thread} thread @param {HTMLElement} button */
-  open(thread, button) {
+  async open(thread, button) {
     const print = { label: gettext("Print…"), run: () => location.assign(printPageOf(thread)) };
     if (thread.temporary) return openMenu(button, [print]); // the rest is in its bar, or of no use
-    return openMenu(button, [
+    const note = this.showsCosts ? await costNote(thread) : "";
+    const items = [
       { label: gettext("Rename"), run: () => this.#rename(thread) },
       thread.pinned
         ? { label: gettext("Unpin"), run: () => this.#change(thread, { pinned: false }, gettext("Unpinned.")) }
@@ -78,7 +81,8 @@ export class ThreadMenu {
         run: () => this.#clear(thread),
       },
       { label: gettext("Delete…"), danger: true, run: () => this.#delete(thread) },
-    ]);
+    ];
+    return openMenu(button, items, { note });
   }
 
   /** @param {Thread} thread @param {Row} message */
@@ -163,4 +167,10 @@ export class ThreadMenu {
     this.announcer.say(gettext("“{title}” is deleted.", { title }));
     this.on.onDeleted(thread);
   }
+}
+
+/** What it cost so far; empty where nothing is known. */
+async function costNote({ id }) {
+  const { cost } = await api.get(`threads/${id}/`).catch(() => ({ cost: null }));
+  return cost === null || cost === undefined ? "" : gettext("Cost so far: {cost} USD", { cost });
 }
