@@ -21,7 +21,9 @@ def main() -> None:
         os.environ["DATABASE_URL"] = url
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
         os.environ["OPENBOOK_TITLE_MODEL"] = "off"  # a call of a model beside those that are measured
-        os.environ["OPENBOOK_LIMIT_RUNNING_REPLIES"] = "0"  # many are left running, to be ended in blocks
+        os.environ["OPENBOOK_LIMIT_REQUESTS_MINUTE"] = os.environ["OPENBOOK_LIMIT_RUNNING_REPLIES"] = (
+            "0"  # many are left running, to be ended in blocks
+        )
         run(url)
 
 

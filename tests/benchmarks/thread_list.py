@@ -70,7 +70,7 @@ def fill(user: User, count: int, *, projects: int, archived: int = 0) -> None:
 
 
 def first_page(user: User) -> Callable[[], None]:
-    client = Client()
+    client = Client(SERVER_NAME="localhost")
     client.force_login(user)
 
     def ask() -> None:
