@@ -5,6 +5,7 @@ from django.contrib import admin
 from conversations.staff.assistants import AssistantAdmin
 from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
+from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.projects import ProjectAdmin
@@ -25,6 +26,7 @@ __all__ = [
     "ConnectionAdmin",
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",
+    "FeedbackAdmin",
     "FileAdmin",
     "LanguageModelAdmin",
     "MessageAdmin",

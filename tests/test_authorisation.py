@@ -41,11 +41,12 @@ class Kind(Enum):
     FRAME = "what stands in a frame of a page, which tells for itself that nobody is signed in"
     SYSTEM = "a page of staff who have its right"
     CALL = "a call about whoever calls"
+    STAFF_CALL = "a call of staff who have its right"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, PROGRAM, ROW_CALL = Kind
+OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, PROGRAM, ROW_CALL = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -118,6 +119,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/^.*$": OPEN,
     "v1/^.*$": OPEN,
     **dict.fromkeys((f"api/v1/{path}/" for path in ABOUT_ONESELF), CALL),
+    "api/v1/feedback/": STAFF_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
     **dict.fromkeys(
         (
@@ -134,6 +136,7 @@ ALIASES = {
     "parts/1/": "parts/<str:number>/",
     "pages/1/": "pages/<str:number>/",
     "presets/brd/": "presets/<str:slug>/",
+    "<str:answer_id>/feedback/": "<str:message_id>/feedback/",
 }
 ROWS: dict[type[Model], str] = {
     Thread: "user",
@@ -159,6 +162,7 @@ class Caller:
 
     user: User | None = None
     scopes: tuple[Scope, ...] = ()
+    is_support: bool = False
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -169,6 +173,9 @@ class Caller:
     @property
     def is_program(self) -> bool:
         return bool(self.headers)
+
+    def lacks_the_right_of(self, kind: Kind) -> bool:
+        return not (self.is_support if kind is Kind.STAFF_CALL else self.user and self.user.is_superuser)
 
 
 def routes() -> Iterator[tuple[str, Any]]:
@@ -291,10 +298,10 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status == 403
         case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
             return status == 302 and location.startswith("/admin/login/")
-        case Kind.SYSTEM if not (caller.user and caller.user.is_superuser):
-            return status == 403
-        case Kind.CALL | Kind.ROW_CALL if not caller.is_known:
+        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL if not caller.is_known:
             return status == 401
+        case Kind.SYSTEM | Kind.STAFF_CALL if caller.lacks_the_right_of(kind):
+            return status == 403
         case Kind.PROGRAM if not caller.is_program:
             return status == 401
         case Kind.CALL | Kind.ROW_CALL | Kind.PROGRAM if caller.is_program and not may(caller, method, path):
@@ -343,7 +350,7 @@ def make_caller(name: str) -> Caller:
     if name == "deactivated":
         User.objects.filter(pk=user.pk).update(is_active=False)
         user.is_active = False
-    return Caller(user=user, client=client)
+    return Caller(user=user, client=client, is_support=name in groups.GROUPS or user.is_superuser)
 
 
 def rows_of(user: User) -> list[Any]:
@@ -393,7 +400,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     caller = Caller(user=user, client=client)
     found = {}
     for route, method, path, body in calling(given=ids):
-        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM):
+        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM, STAFF_CALL):
             status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)
             found[route] = (status, NEEDLE in text)
     without = {route for route, (status, has_needle) in found.items() if not has_needle}

@@ -13,6 +13,7 @@ SEEN = {
         "connection",
         "fallback",
         "contextsnapshot",
+        "feedback",
         "file",
         "message",
         "model",
@@ -27,8 +28,10 @@ SEEN = {
 }
 """What support sees that there is; what people wrote takes more."""
 EXISTENCE = {(app, f"view_{model}") for app, models in SEEN.items() for model in models}
+QUEUE = {("conversations", "change_feedback")}
+"""Support works through what people say of replies."""
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
-GROUPS = {"Support": EXISTENCE, "Support lead": EXISTENCE | CONTENT}
+GROUPS = {"Support": EXISTENCE | QUEUE, "Support lead": EXISTENCE | QUEUE | CONTENT}
 
 
 def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:

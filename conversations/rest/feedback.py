@@ -3,13 +3,18 @@
 from typing import Annotated, TypedDict
 
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations import threads
 from conversations.models import Feedback
-from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.serializers import described, valid
-from conversations.runtime.shapes import Clean
+from conversations.runtime.shapes import Clean, Id, Slug, Time, fill
+from conversations.staff import access
 from conversations.threads import feedback
 from conversations.wire.feedback import FeedbackAnswer, feedback_object
 
@@ -26,6 +31,73 @@ class FeedbackRequest(TypedDict):
         "`true`: support may read this conversation and what its replies were given, until you say otherwise. Each look is "
         "in `accesses/`.",
     ]
+
+
+class FeedbackRow(TypedDict):
+    """One of support's queue."""
+
+    id: Annotated[Id, "Id of the feedback."]
+    value: Annotated[int, [1, -1], "1: good, -1: bad."]
+    reason: Annotated[str, Feedback.Reason, {"allow_blank": True}, "Why; may be empty."]
+    text: Annotated[
+        str | None,
+        "In the person's own words; null: there are none, or they are masked. Where the person shows the conversation to "
+        "support they are told, and that is on record.",
+    ]
+    show_conversation: Annotated[bool, "Whether the person shows the conversation to support."]
+    created_at: Annotated[Time, "When it was first said."]
+    updated_at: Annotated[Time, "When it was last said."]
+    state: Annotated[str, Feedback.State, "What became of it."]
+    assignee: Annotated[str | None, "User name of who works on it."]
+    notes: Annotated[str, "Of support."]
+    assistant: Annotated[Slug, "Which answered."]
+    provider: Annotated[str, "Which was asked; empty: not known."]
+    model: Annotated[str, "Which answered; empty: not known."]
+    user: Annotated[int, "Id of the person."]
+    thread: Annotated[Id, "The conversation."]
+    message: Annotated[Id, "The turn that it is about."]
+    request: Annotated[Id | None, "The recorded request of it."]
+
+
+class FeedbackQueue(APIView):
+    pagination_class = ordered_by("-id")
+    state = Choice("state", Feedback.State.values, "Only those in this state.")
+    reason = Choice("reason", Feedback.Reason.values, "Only those with this reason.")
+    assistant = Parameter("assistant", "Only those about this assistant: its slug.")
+
+    @extend_schema(responses=described(FeedbackRow, many=True), parameters=[state, reason, assistant])
+    def get(self, request: Request) -> Response:
+        """For support: what people said of replies, newest first. Takes the right to see feedback."""
+        if not (caller(request).is_staff and caller(request).has_perm(access.SEE_FEEDBACK)):
+            raise PermissionDenied
+        rows = Feedback.objects.select_related("assistant", "assignee")
+        if state := self.state.read(request):
+            rows = rows.filter(state=state)
+        if reason := self.reason.read(request):
+            rows = rows.filter(reason=reason)
+        if assistant := self.assistant.text(request):
+            rows = rows.filter(assistant=threads.assistant_known(assistant))
+        return self.page(request, rows, lambda page: [_row(request, row) for row in page])
+
+
+def _row(request: Request, row: Feedback) -> FeedbackRow:
+    is_told = bool(row.text) and _look(request, row)
+    return fill(
+        FeedbackRow,
+        row,
+        text=row.text if is_told else None,
+        assignee=row.assignee and row.assignee.username,
+        assistant=row.assistant.slug,
+        user=row.user_id,
+        thread=row.thread_id,
+        message=row.message_id,
+        request=row.request_id,
+    )
+
+
+def _look(request: Request, row: Feedback) -> bool:
+    thread, what = row.thread_id, str(Feedback._meta.verbose_name)
+    return access.look(request._request, user=row.user_id, what=what, object_id=row.pk, thread=thread).shown
 
 
 class FeedbackDetail(AsyncAPIView):

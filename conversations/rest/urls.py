@@ -48,6 +48,7 @@ urlpatterns = [
     path("threads/<str:thread_id>/messages/stream/", views.MessageStream.as_view()),
     path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),
     path("threads/<str:thread_id>/requests/", views.RequestList.as_view()),
+    path("feedback/", feedback.FeedbackQueue.as_view()),
     path("messages/<str:message_id>/feedback/", feedback.FeedbackDetail.as_view()),
     path("threads/<str:thread_id>/shares/", shares.ThreadShareList.as_view()),
     path("artifacts/<str:artifact_id>/shares/", shares.ArtifactShareList.as_view()),

@@ -15,10 +15,12 @@ from django.db import DatabaseError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from conversations.models import ContentAccess
+from conversations.models import ContentAccess, Feedback
 from conversations.runtime.request_ids import current_request_id
 
 READ, EXPORT = "conversations.read_content", "conversations.export_content"
+SEE_FEEDBACK = "conversations.view_feedback"
+CONSENT = "You show this conversation to support."
 OPEN_FOR = timedelta(minutes=30)
 REASON_CHARS = 300
 SESSION_KEY = "openbook_reasons"
@@ -40,6 +42,8 @@ class Sight:
     reason: str = ""
     until: datetime | None = None
     problem: str = ""
+    is_consent: bool = False
+    """The person shows this conversation to support, of which ``reason`` tells."""
 
     @property
     def is_open(self) -> bool:
@@ -57,7 +61,7 @@ def look(
     action: str = ContentAccess.Action.READ,
 ) -> Sight:
     """Whether content may be shown now. That it is has been recorded once this returns; what can't be recorded is not shown."""
-    sight = outlook(request, user=user)
+    sight = outlook(request, user=user, thread=thread)
     allowed = sight.may_export if action == ContentAccess.Action.EXPORT else sight.may_read
     if not (allowed and sight.reason):
         return sight
@@ -99,12 +103,23 @@ def record(
     )
 
 
-def outlook(request: HttpRequest, *, user: int) -> Sight:
-    """What ``look`` would begin with. It records nothing, so nothing is shown by it."""
+def outlook(request: HttpRequest, *, user: int, thread: UUID | None = None) -> Sight:
+    """What ``look`` would begin with. It records nothing, so nothing is shown by it.
+
+    What a person shows to support needs no other reason, and no other right than to see feedback.
+    """
     may_read, may_export = (request.user.has_perm(permission) for permission in (READ, EXPORT))
     reason, ends = _standing(request).get(str(user), ("", 0))
+    if not reason and thread and is_shown_to_support(request, user=user, thread=thread):
+        return Sight(user=user, may_read=True, may_export=may_export and may_read, reason=CONSENT, is_consent=True)
     until = datetime.fromtimestamp(ends, timezone.get_current_timezone()) if reason else None
     return Sight(user=user, may_read=may_read, may_export=may_export and may_read, reason=reason, until=until)
+
+
+def is_shown_to_support(request: HttpRequest, *, user: int, thread: UUID) -> bool:
+    if not request.user.has_perm(SEE_FEEDBACK):
+        return False
+    return Feedback.objects.filter(user=user, thread=thread, shown_since__isnull=False).exists()
 
 
 def open_content(request: HttpRequest, *, user: int, reason: str) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations.context.reasons import Reason
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import prices
-from conversations.staff import display
+from conversations.staff import display, feedback
 from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Axis, Chart, Series, Value, chart
 from conversations.upkeep import hourly_figures
@@ -106,6 +106,7 @@ def overview_context(query: Mapping[str, str]) -> dict[str, Any]:
     filters = {"assistant": assistant, "model": model}
     return {
         "page": page,
+        "feedback": feedback.counts(page.start, assistant, model),
         "plane": charts.PLANE,
         "title": "Overview of model requests",
         "range": shown,

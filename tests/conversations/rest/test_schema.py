@@ -77,6 +77,7 @@ OF_THE_CONTRACT = {
     "DELETE messages/{message_id}/",
     "GET messages/{message_id}/forgetting/",
     "POST messages/{message_id}/forget/",
+    "GET feedback/",
     "GET messages/{message_id}/feedback/",
     "POST messages/{message_id}/feedback/",
     "DELETE messages/{message_id}/feedback/",

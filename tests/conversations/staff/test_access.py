@@ -84,6 +84,7 @@ INSPECTED = {
     "conversations_contextsnapshot": {"overview", "compare", "what_if", "prove"},
     "conversations_thread": {"live", "live_events", "map", "why"},
     "conversations_message": {"why"},
+    "conversations_feedback": {"csv", "jsonl"},
 }
 """Pages beside Django's own, of which every one takes the permission to view the rows."""
 READ = {
@@ -97,6 +98,7 @@ READ = {
     "memory_dailysummary": "daily summary",
     "memory_topic": "topic",
     "conversations_file": "file",
+    "conversations_feedback": "feedback",
 }
 WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
 THREADS = "conversations_thread_changelist"
