@@ -103,6 +103,7 @@ READ = {
 WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
 THREADS = "conversations_thread_changelist"
 IN_NO_THREAD = {"memory_memory", "memory_dailysummary", "conversations_file"}
+QUEUE = {"conversations_feedback_csv", "conversations_feedback_jsonl"}
 DOWNLOAD = "conversations_contextsnapshot_request"
 OK, SIGN_IN, TO_ITS_PAGE, REFUSED, NOT_SO = 200, 302, 302, 403, 405
 
@@ -164,16 +165,17 @@ def test_every_page_shows_each_role_what_is_meant_for_it(name: str, rows: Row, p
         name: expected(name, role) for name in urls
     }
     shown = {name for name, answer in answers.items() if NEEDLE in answer.text}
-    assert shown == ({DOWNLOAD, WHY, THREADS, *(f"{model}_change" for model in READ)} if reads else set())
+    assert shown == ({DOWNLOAD, *QUEUE, WHY, THREADS, *(f"{model}_change" for model in READ)} if reads else set())
     records = ContentAccess.objects.order_by("id")[before:]
     told = {(each.action, each.what, each.object_id, each.thread_id is None) for each in records}
     exported = {("export", "exact request", str(rows["conversations_contextsnapshot"]), False)}
+    exported.add(("export", "feedback", str(rows["conversations_feedback"]), False))
     read = {("read", what, str(rows[model]), model in IN_NO_THREAD) for model, what in READ.items()}
     read.add(("read", "titles of threads", str(person.pk), True))
     read.add(("read", "why of a turn", str(rows["conversations_message"]), False))
     read.add(("read", "proof", str(rows["conversations_contextsnapshot"]), False))
     assert told == (read | exported if reads else set())
-    assert len(records) == len(told)
+    assert len(records) == len(told) + reads  # the queue is downloaded in two forms
     assert {(each.user_id, each.reason) for each in records} == ({(person.pk, REASON)} if reads else set())
 
 
