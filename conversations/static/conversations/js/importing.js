@@ -103,8 +103,8 @@ function uploaded(share, size) {
 function stored({ threads, of, files = 0 }) {
   if (files && !threads) return gettext("Taking in files… {files} so far", { files: number(files) });
   return threads
-    ? ngettext("Storing… {threads} of {count} conversation", "Storing… {threads} of {count} conversations", of, {
-        threads,
+    ? ngettext("Storing… {done} of {count} conversation", "Storing… {done} of {count} conversations", of, {
+        done: threads,
       })
     : ngettext("Storing {count} conversation…", "Storing {count} conversations…", of);
 }
