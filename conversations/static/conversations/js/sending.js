@@ -24,6 +24,9 @@ export class Sending {
   /**
    * `assistant`, `model` and `temporary` are those of a new thread; `edits` is the message that this is another version
    * of.
+   * @param {string} content
+   * @param {string[]} [files]
+   * @param {{assistant?: string, model?: string, edits?: string, temporary?: boolean}} [of]
    */
   add(content, files, { assistant, model, edits, temporary } = {}) {
     this.#show(this.outbox.add(content, files, { assistant, thread_model: model, edits, temporary }));
