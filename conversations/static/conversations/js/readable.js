@@ -18,7 +18,7 @@ export function sentencesOf(markdown, formula = "") {
   const lines = markdown
     .replace(FENCES, "\n")
     .replace(FORMULAS, (signs) => SHORT_FORMULA.exec(signs)?.[1] ?? formula)
-    .split(/\n{2,}|\n(?=\s*(?:[-*+#|>]|\d+[.)]\s))/)
+    .split(/\n(?=[ \t]{0,8}(?:[-*+#|>\n]|\d{1,9}[.)][ \t]))/)
     .map((block) => spoken(block).replace(ADDRESSES, " ").replace(/\s+/g, " ").trim());
   return lines.flatMap((line) => line.match(/[^.!?。！？]+[.!?。！？]*["'”»)]*\s*/gu) ?? []).flatMap(parts);
 }
@@ -33,15 +33,15 @@ function parts(sentence) {
 }
 
 const SCRIPTS = [
-  ["ja", /[\p{scx=Hira}\p{scx=Kana}]/u],
-  ["ko", /\p{sc=Hang}/u],
-  ["zh", /\p{sc=Han}/u],
-  ["ar", /\p{sc=Arab}/u],
-  ["he", /\p{sc=Hebr}/u],
-  ["th", /\p{sc=Thai}/u],
-  ["hi", /\p{sc=Deva}/u],
-  ["el", /\p{sc=Grek}{3}/u],
-  ["ru", /\p{sc=Cyrl}/u],
+  ["ja", /[\p{scx=Hira}\p{scx=Kana}]/gu],
+  ["ko", /\p{sc=Hang}/gu],
+  ["zh", /\p{sc=Han}/gu],
+  ["ar", /\p{sc=Arab}/gu],
+  ["he", /\p{sc=Hebr}/gu],
+  ["th", /\p{sc=Thai}/gu],
+  ["hi", /\p{sc=Deva}/gu],
+  ["el", /\p{sc=Grek}{3}/gu],
+  ["ru", /\p{sc=Cyrl}/gu],
 ];
 const SMALL_WORDS = {
   en: "the and of to is that in it you for with are this be not on have as can",
@@ -55,7 +55,7 @@ const SMALL_WORDS = {
  * @param {string} text @param {string} otherwise the person's own
  */
 export function languageOf(text, otherwise) {
-  const script = SCRIPTS.find(([, letters]) => text.match(new RegExp(letters, "gu"))?.length > text.length / 10)?.[0];
+  const script = SCRIPTS.find(([, letters]) => text.match(letters)?.length > text.length / 10)?.[0];
   if (script) return script;
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const counts = Object.entries(SMALL_WORDS).map(([language, small]) => {
