@@ -118,8 +118,11 @@ class ThreadSummary(models.Model):
     """What was said in a part of a thread: its turns from one position to another, without a long pause between them.
 
     Parts follow one another without a hole; what comes after the last one is not consolidated yet. An empty ``text`` is a part
-    that was forgotten, or where nothing was to be told: it is never summarised again.
+    that was forgotten, or where nothing was to be told: it is never summarised again. One that is ``COPIED`` covers turns that
+    are copies of another thread's, where they are remembered: it never grows, and is never read.
     """
+
+    COPIED = "copy"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+")

@@ -77,6 +77,7 @@ def belongings(person: User) -> Row:
     count = {"token_count": 1, "token_total": 99, "position": 4, "depth": 4, "parent": thread.messages.get(position=3)}
     message = Message.objects.create(
         thread=thread,
+        user=person,
         role="assistant",
         text=NEEDLE,
         content=blocks,

@@ -109,6 +109,7 @@ EXPECTED: dict[str, Kind] = {
     "admin/system/": SYSTEM,
     "admin/system/runbooks/<slug:name>/": SYSTEM,
     **dict.fromkeys(("health/", "health/live/", "health/ready/", "metrics"), OPEN),
+    "api/v1/messages/<str:message_id>/feedback/": ROW_CALL,
     "api/v1/auth/token/": OPEN,
     "api/v1/schema/": OPEN,
     "api/v1/docs/": OPEN,

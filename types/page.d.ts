@@ -25,6 +25,8 @@ type Thread = Row & {
   pinned?: boolean;
   archived?: boolean;
   tags?: string[];
+  forked_from?: { thread: string; message: string | null } | null;
+  forks?: string[];
 };
 
 type Message = Row & { id: string; position: number; role: string; status: string; text: string; created_at: string };

@@ -132,6 +132,10 @@ class ThreadRecord:
     project_id: uuid.UUID | None = None
     instructions: str = ""
     uses_account_instructions: bool = True
+    forked_from_id: uuid.UUID | None = None
+    forked_at: uuid.UUID | None = None
+    active_at: datetime | None = None
+    """Where that is not the time of its last turn."""
     known: bool = False
     """It is here already, and may have become longer."""
 

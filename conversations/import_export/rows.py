@@ -49,7 +49,7 @@ def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant, now:
         thread,
         user_id=user_id,
         assistant=assistant,
-        updated_at=min(thread.turns[-1].created_at if thread.turns else thread.created_at, now),
+        updated_at=thread.active_at or min(thread.turns[-1].created_at if thread.turns else thread.created_at, now),
         session_started_at=session.started_at if session else None,
         away_since=session.away_since if session else None,
         message_count=len(thread.turns),

@@ -4,7 +4,7 @@ import logging
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -114,14 +114,16 @@ def store(
     records: Iterable[Record],
     read_later: Callable[[File], object],
     report: Callable[[ImportCounts], None] = lambda stored: None,
+    assistants: Mapping[str | None, Assistant] | None = None,
 ) -> ImportCounts:
     """Store records as they are read, all of them or none. Raises ``InvalidImport``, ``AlreadyExists`` and, where other files
     have come meanwhile, ``FilesFull``.
 
     ``read_later`` sees to it that a file is read, in the same transaction. ``report`` is called after each batch with what
-    there is by then; what it raises ends the import, and nothing is stored.
+    there is by then; what it raises ends the import, and nothing is stored. ``assistants`` may be named though they are
+    offered no longer.
     """
-    stored = ImportCounts()
+    stored = ImportCounts(assistants={**(assistants or {})})
     try:
         with transaction.atomic():
             for batch in batches(records):

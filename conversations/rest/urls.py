@@ -44,6 +44,7 @@ urlpatterns = [
     path("tags/", thread_labels.TagList.as_view()),
     path("threads/", views.ThreadList.as_view()),
     path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),
+    path("threads/<str:thread_id>/fork/", views.ThreadFork.as_view()),
     path("threads/<str:thread_id>/messages/", views.MessageList.as_view()),
     path("threads/<str:thread_id>/messages/stream/", views.MessageStream.as_view()),
     path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),

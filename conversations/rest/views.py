@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,10 +15,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import replies, threads, wire
+from conversations import replies, tasks, threads, wire
 from conversations.context.record import snapshot_api
 from conversations.context.record.snapshot_shapes import SnapshotAnswer
 from conversations.errors import InvalidMessage, NotFound, ReplyNotFound
+from conversations.import_export.forking import fork
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import BegunReply, model_requests
 from conversations.replies.events import Event, data_of
@@ -36,7 +38,7 @@ from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Id, Slug, fill
 from conversations.runtime.text import clean, one_line
-from conversations.threads import costs, deletion, labels, model_choices, paths, projects
+from conversations.threads import costs, deletion, forks, labels, model_choices, paths, projects
 from conversations.threads import search as threads_search
 from conversations.wire.events import ReplyEndedData
 from conversations.wire.model_list import ModelsAnswer, model_list
@@ -120,6 +122,10 @@ class MessageRequest(TypedDict):
         "becomes the active one.",
     ]
     temporary: Temporary
+
+
+class ForkRequest(TypedDict):
+    message: Annotated[str, {"max_length": 100}, "Id of a turn of the thread, on the active path or another one."]
 
 
 class RetryRequest(TypedDict):
@@ -253,6 +259,19 @@ class ThreadDetail(AsyncAPIView):
         with transaction.atomic():
             conditional.demand_match(request, _tag_of(thread, locked=True))
             deletion.delete_thread(thread)
+
+
+class ThreadFork(AsyncAPIView):
+    @extend_schema(request=described(ForkRequest), responses={201: described(wire.ThreadAnswer)})
+    async def post(self, request: Request, thread_id: str) -> Response:
+        """Copy the path up to and with a turn into a new thread: its turns, what they brought and made. What is remembered of
+        them stays with the thread that they come from."""
+        user, message = caller(request), valid(ForkRequest, request)["message"]
+        answer = await long_work.run(user.pk, WorkKind.CHANGE, lambda: self._fork(user, thread_id, message))
+        return Response(answer, status=201)
+
+    def _fork(self, user: User, thread_id: str, message: str) -> wire.ThreadAnswer:
+        return _thread_objects([fork(user, thread_id, message, read_later=tasks.enqueue_reading)])[0]
 
 
 class MessageList(AsyncAPIView):
@@ -471,7 +490,8 @@ async def ended(reply_id: UUID, **details: str) -> ReplyEndedData:
 
 
 def _tag_of(thread: Thread, *, locked: bool = False) -> str:
-    return conditional.of_thread(thread, model_choices.of_threads([thread]), locked=locked)
+    more = (model_choices.of_threads([thread]), forks.of_threads([thread]))
+    return conditional.of_thread(thread, more, locked=locked)
 
 
 def _with_cost(thread: Thread) -> wire.ThreadAnswer:
@@ -486,9 +506,12 @@ def _thread_objects(page: list[Thread], search: threads_search.Search | None = N
     users = {thread.user_id for thread in page}
     of_page = Reply.objects.filter(user__in=users, thread__in=page, status=Reply.Status.RUNNING)
     running = {reply.thread_id: reply for reply in of_page}
-    models = model_choices.of_threads(page)
+    models, forked = model_choices.of_threads(page), forks.of_threads(page)
     objects = [
-        wire.thread_object(thread, running.get(thread.id), models.get(thread.id, model_choices.OWN)) for thread in page
+        wire.thread_object(
+            thread, running.get(thread.id), models.get(thread.id, model_choices.OWN), forked.get(thread.id, forks.NONE)
+        )
+        for thread in page
     ]
     if search:
         places, files = threads_search.places(search, page), threads_search.file_places(search, page)

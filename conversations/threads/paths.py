@@ -93,10 +93,14 @@ def _since(turn: Message) -> list[PlacedTurn]:
     return [PlacedTurn(id=id, parent=parent, position=position) for id, parent, position in rows]
 
 
+def ids_to(turn: Message) -> list[uuid.UUID]:
+    """Of the path that ends with a turn, oldest first, whether it is the active one or not."""
+    return [id for (id,) in run(SQL["path"], user=turn.user_id, thread=turn.thread_id, turn=turn.id)]
+
+
 def turns_to(thread: Thread, message_id: str | uuid.UUID) -> QuerySet[Message]:
-    """The path that ends with a turn, oldest first, whether it is the active one or not. Raises ``MessageNotFound``."""
-    turn = threads.message_in(thread, message_id)
-    ids = [id for (id,) in run(SQL["path"], user=thread.user_id, thread=thread.id, turn=turn.id)]
+    """The turns of the path that ends with one, oldest first. Raises ``MessageNotFound``."""
+    ids = ids_to(threads.message_in(thread, message_id))
     return Message.objects.filter(user=thread.user_id, thread=thread, id__in=ids).order_by("position")
 
 

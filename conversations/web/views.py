@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
-from conversations import threads
+from conversations import threads, wire
 from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
@@ -21,7 +21,7 @@ from conversations.replies import model_titles
 from conversations.replies.user_content import MOST_FILES
 from conversations.runtime.shapes import moment
 from conversations.runtime.text import clean
-from conversations.threads import model_choices
+from conversations.threads import forks, model_choices
 from conversations.web import answering, search
 from conversations.web.examples import EXAMPLES
 from conversations.wire.model_list import model_list
@@ -130,6 +130,7 @@ def translated(table: Any) -> Any:
 
 def _thread(thread: Thread) -> dict[str, Any]:
     model = model_choices.of_threads([thread]).get(thread.id, model_choices.OWN)
+    forked = forks.of_threads([thread]).get(thread.id, forks.NONE)
     return {
         "id": str(thread.id),
         "title": thread.title,
@@ -139,6 +140,8 @@ def _thread(thread: Thread) -> dict[str, Any]:
         "pinned": thread.pinned,
         "archived": thread.archived,
         "tags": thread.tags,
+        "forked_from": wire.forked_from(forked),
+        "forks": [str(id) for id in forked.forks],
         "updated_at": moment(thread.updated_at),
         "model": model.id,
         "model_note": model.note or None,

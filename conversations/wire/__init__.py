@@ -16,6 +16,8 @@ from conversations.providers.errors import words_instead
 from conversations.runtime.ids import ids_near
 from conversations.runtime.shapes import Id, Slug, Time, fill
 from conversations.threads import paths
+from conversations.threads.forks import NONE as NO_FORKS
+from conversations.threads.forks import Forks
 from conversations.threads.model_choices import ThreadModel
 from conversations.wire import endings
 from conversations.wire.feedback import FeedbackAnswer, feedback_on
@@ -137,6 +139,11 @@ class FileMatchAnswer(TypedDict):
     words: Annotated[list[str], "The words as they stand in the excerpt."]
 
 
+class ForkedFrom(TypedDict):
+    thread: Annotated[Id, "Id of the thread."]
+    message: Annotated[Id | None, "Id of its turn up to which it was copied."]
+
+
 class ThreadAnswer(TypedDict):
     id: Annotated[Id, "Id of the thread."]
     title: Annotated[str, "Empty until the first message."]
@@ -164,6 +171,10 @@ class ThreadAnswer(TypedDict):
             "null: nothing is known.",
         ]
     ]
+    forked_from: Annotated[
+        ForkedFrom | None, "The thread that it is a copy of up to a turn; null: of none that is there."
+    ]
+    forks: Annotated[list[Id], "Ids of the threads that were forked from it and are there, oldest first."]
     match: NotRequired[Annotated[MatchAnswer | None, "With `?q=` only: the turn where the words stand; null: in none."]]
     file_match: NotRequired[
         Annotated[FileMatchAnswer | None, "With `?q=` only: the file where the words stand; null: in none."]
@@ -188,7 +199,7 @@ def error_event(error: OpenbookError) -> bytes:
     return f"event: error\ndata: {frame(describe(error))}\n\n".encode()
 
 
-def thread_object(thread: Thread, running: Reply | None, model: ThreadModel) -> ThreadAnswer:
+def thread_object(thread: Thread, running: Reply | None, model: ThreadModel, forks: Forks = NO_FORKS) -> ThreadAnswer:
     return fill(
         ThreadAnswer,
         thread,
@@ -197,7 +208,16 @@ def thread_object(thread: Thread, running: Reply | None, model: ThreadModel) -> 
         model_note=model.note or None,
         running_reply=running and running.id,
         project=thread.project_id,
+        forked_from=forked_from(forks),
+        forks=list(forks.forks),
     )
+
+
+def forked_from(forks: Forks) -> ForkedFrom | None:
+    if forks.source is None:
+        return None
+    thread, message = forks.source
+    return {"thread": str(thread), "message": str(message) if message else None}
 
 
 def match_object(turn: Message, excerpt: str, words: Sequence[str]) -> MatchAnswer:

@@ -1,11 +1,13 @@
 -- name: unread
--- Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
+-- Turns behind the last part of each thread, with that part itself where there is one, which they may extend, unless its turns
+-- are copies.
 SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position, 0),
        turn.position, turn.created_at, char_length(turn.text), turn.role
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
-    SELECT first_position, last_position FROM memory_threadsummary
-    WHERE user_id = %(user)s AND thread_id = thread.id ORDER BY first_position DESC LIMIT 1
+    SELECT CASE made_by WHEN 'copy' THEN last_position + 1 ELSE first_position END AS first_position, last_position
+    FROM memory_threadsummary AS part
+    WHERE user_id = %(user)s AND thread_id = thread.id ORDER BY part.first_position DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
     SELECT position, created_at, text, role FROM conversations_message
@@ -32,7 +34,7 @@ SELECT part.thread_id, part.first_position, part.last_position, part.started_at,
 FROM memory_threadsummary AS part
 JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = part.thread_id AND thread.remembers
  AND NOT thread.temporary
-WHERE part.user_id = %(user)s
+WHERE part.user_id = %(user)s AND part.made_by <> 'copy'
   AND NOT EXISTS (
     SELECT FROM conversations_reply WHERE user_id = %(user)s AND thread_id = thread.id AND status = 'running'
   )

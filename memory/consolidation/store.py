@@ -138,7 +138,7 @@ def unsettle(
 
 def remove_parts_from(user_id: int, thread_id: uuid.UUID, position: int, *, zone: tzinfo, at: datetime) -> None:
     """Parts that begin there or later are no parts any more: their turns count as not read yet."""
-    parts = ThreadSummary.objects.filter(user=user_id, thread=thread_id, first_position__gte=position)
+    parts = _readable(user_id, thread_id).filter(first_position__gte=position)
     days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
     if days:
         parts.delete()
@@ -146,7 +146,7 @@ def remove_parts_from(user_id: int, thread_id: uuid.UUID, position: int, *, zone
 
 
 def parts_at(user_id: int, thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadSummary]:
-    of_thread = ThreadSummary.objects.filter(user=user_id, thread=thread_id)
+    of_thread = _readable(user_id, thread_id)
     places = sorted(positions)
     if not places:
         return of_thread.none()
@@ -155,6 +155,11 @@ def parts_at(user_id: int, thread_id: uuid.UUID, positions: Sequence[int]) -> Qu
     return of_thread.filter(
         id__in=[id for id, first, last in rows if bisect_left(places, first) < bisect_right(places, last)]
     )
+
+
+def _readable(user_id: int, thread_id: uuid.UUID) -> QuerySet[ThreadSummary]:
+    """What copies cover stays as it is."""
+    return ThreadSummary.objects.filter(user=user_id, thread=thread_id).exclude(made_by=ThreadSummary.COPIED)
 
 
 def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:

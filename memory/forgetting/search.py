@@ -17,6 +17,7 @@ from conversations.models import Feedback, Message, Prompt, Reply, ReplyEvent, T
 from conversations.runtime.db import run
 from conversations.threads.titles import titles_from
 from memory.forgetting import quotations
+from memory.forgetting.copies import with_copies
 from memory.forgetting.exposure import given_away
 from memory.forgetting.hints import NONE, Hints, Keys
 from memory.forgetting.matcher import Needles, TargetSentence, facts_in, quote_of
@@ -63,7 +64,9 @@ def find(user: User, target: ForgetTarget) -> Rows:
         Memory.objects.filter(user=user).exclude(id__in=[memory.id for memory in memories]), needles, "content"
     )
     copies = needles.and_also(_quotes(user, target.turns)) if target.turns else needles
-    sources = {*target.turns, *(source for memory in [*memories, *telling] for source in memory.sources)}
+    sources = with_copies(
+        user.pk, {*target.turns, *(source for memory in [*memories, *telling] for source in memory.sources)}
+    )
     turns = _turns(user, sources, needles, copies)
     exposure = given_away(
         user,

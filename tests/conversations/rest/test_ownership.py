@@ -104,6 +104,7 @@ CALLS = [
     ("GET", "threads/?project={project}", None, "project_not_found"),
     ("GET", "files/?project={project}", None, "project_not_found"),
     ("POST", "threads/{thread}/shares/", {}, "thread_not_found"),
+    ("POST", "threads/{thread}/fork/", {"message": "{message}"}, "thread_not_found"),
     ("POST", "artifacts/{artifact}/shares/", {}, "artifact_not_found"),
     ("GET", "shares/?thread={thread}", None, "thread_not_found"),
     ("DELETE", "shares/{share}/", None, "share_not_found"),
@@ -175,7 +176,7 @@ async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are
     before = await in_database(rows)()
     unknown = dict.fromkeys(ids, uuid.uuid4())
     for method, path, body, code in CALLS:
-        answer = await others_api.call(method, path.format(**ids), body)
+        answer = await others_api.call(method, path.format(**ids), filled(body, ids))
         assert answer.code == (404, "not_found", code), path
         assert answer.refusal == (await others_api.call(method, path.format(**unknown), body)).refusal, path
         if method != "GET":
@@ -184,6 +185,13 @@ async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are
 
 
 ORDER = ["GET", "PATCH", "POST", "DELETE"]
+
+
+def filled(body: Any, ids: dict[str, Any]) -> Any:
+    """With the id of a row where one is named."""
+    return {"message": str(ids["message"])} if body == {"message": "{message}"} else body
+
+
 WITHOUT_PICTURES = {"files/{file}/thumbnail/", "files/{file}/pages/1/"}
 """The file is a text."""
 
@@ -193,7 +201,7 @@ async def test_their_owner_has_them(user: User, api: Api) -> None:
     for method, path, body, _ in sorted(CALLS, key=lambda call: ORDER.index(call[0])):
         if method not in ("GET", "PATCH"):  # which leave them there
             ids = await in_database(belongings)(user)
-        status = (await api.call(method, path.format(**ids), body)).status
+        status = (await api.call(method, path.format(**ids), filled(body, ids))).status
         assert 200 <= status < 300 or path in WITHOUT_PICTURES, path
 
 

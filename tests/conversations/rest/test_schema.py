@@ -39,6 +39,7 @@ OF_THE_CONTRACT = {
     "GET threads/{thread_id}/",
     "PATCH threads/{thread_id}/",
     "DELETE threads/{thread_id}/",
+    "POST threads/{thread_id}/fork/",
     "GET threads/{thread_id}/messages/",
     "POST threads/{thread_id}/messages/",
     "POST threads/{thread_id}/messages/stream/",

@@ -56,6 +56,8 @@ async def test_a_thread_is_given_as_the_contract_says(user: User, api: Api) -> N
         "pinned": False,
         "archived": False,
         "tags": [],
+        "forked_from": None,
+        "forks": [],
     }
     assert (await api.get("threads/")).body == {"next": None, "previous": None, "results": [expected]}
     one = await api.get(f"threads/{thread.id}/")
@@ -154,6 +156,8 @@ async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, An
             "pinned": False,
             "archived": False,
             "tags": [],
+            "forked_from": None,
+            "forks": [],
         },
     )
     assert (thread.user_id, thread.title, thread.assistant.slug) == (user.id, title, assistant)

@@ -10,6 +10,7 @@ import { ConnectionBar } from "./connection.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
+import { Forks } from "./forks.js";
 import { keepForOffline } from "./installed.js";
 import { givenToReplies } from "./given.js";
 import { wireDictation } from "./dictating.js";
@@ -71,6 +72,7 @@ const log = new Log(byId("log"), scroll, {
   },
   onBook: (request) => book.open(request),
   onForget: (message) => menu.forgetTurn(open.thread, message),
+  onFork: (message) => forks.from(open.thread, message),
   onShare: sharing && ((message) => sharing.thread(open.thread, message)),
   onEdit: (message, text) => open.edit(message, text),
   onVersion: (id) => open.goTo(id),
@@ -148,6 +150,7 @@ const menu = new ThreadMenu(
     onCleared: clearedHere,
     onDeleted: deleted,
     onForgotten: forgotten,
+    onOpen: go,
     onError: say,
   },
 );
@@ -163,6 +166,15 @@ const temporaryChat = new TemporaryChat(announcer, {
     store.forget(id);
     deleted({ id });
   },
+  onError: say,
+});
+
+const forks = new Forks(list, {
+  onForked: (thread, source) => {
+    go(thread);
+    look(source.id);
+  },
+  onOpen: go,
   onError: say,
 });
 
@@ -394,6 +406,7 @@ function showTitle(thread) {
   store.keepInTab(id, Boolean(thread.temporary));
   temporaryChat.show(thread);
   byId("archived").hidden = !archived;
+  forks.showSource(thread);
   log.assistantName = name || gettext("Assistant");
   notices.title(title ? gettext("{title} · Openbook", { title }) : "Openbook");
 }

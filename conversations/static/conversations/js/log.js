@@ -266,8 +266,8 @@ export class Log {
   }
 
   #userTurn(options) {
-    const { files, onForget, onShare, onEdit, onVersion, onFile } = this.listeners;
-    return new UserTurn({ ...options, files, onForget, onShare, onEdit, onVersion, onFile });
+    const { files, onForget, onFork, onShare, onEdit, onVersion, onFile } = this.listeners;
+    return new UserTurn({ ...options, files, onForget, onFork, onShare, onEdit, onVersion, onFile });
   }
 
   #assistantTurn(replyId) {
@@ -283,6 +283,7 @@ export class Log {
       otherModels: this.listeners.otherModels,
       onBook: this.listeners.onBook,
       onForget: this.listeners.onForget,
+      onFork: this.listeners.onFork,
       onShare: this.listeners.onShare,
       onVersion: this.listeners.onVersion,
       onCompare: this.listeners.onCompare,

@@ -5,6 +5,7 @@ import { clear } from "./clearing.js";
 import { confirmed, openMenu, openProjects } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { forget } from "./forgetting.js";
+import { openForks } from "./forks.js";
 import { gettext } from "./language.js";
 import { editTags } from "./thread-tags.js";
 
@@ -27,6 +28,7 @@ export class ThreadMenu {
    *   onCleared: (thread: Thread) => void,
    *   onDeleted: (thread: Thread) => void,
    *   onForgotten: (thread: Thread, turns: string[], artifacts: number) => void,
+   *   onOpen: (thread: Thread) => void,
    *   onError: (words: string) => void,
    * }} on
    */
@@ -72,6 +74,9 @@ export class ThreadMenu {
         checked: thread.remembers !== false,
         run: () => this.#remember(thread, thread.remembers === false),
       },
+      ...(thread.forks?.length
+        ? [{ label: gettext("Forks of this conversation…"), run: () => openForks(button, thread, this.list, this.on) }]
+        : []),
       print,
       ...(this.sharing ? [{ label: gettext("Share…"), run: () => this.sharing.thread(thread) }] : []),
       {

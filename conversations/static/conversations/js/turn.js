@@ -43,10 +43,11 @@ function copyButton(text) {
 }
 
 /** What is done too seldom for a button of its own. `read` is there where the browser has voices. */
-function more(label, { text, share, forget, read = null }) {
+function more(label, { text, fork, share, forget, read = null }) {
   const items = [
     { label: gettext("Copy"), run: () => copyFrom(button, text) },
     ...(read && "speechSynthesis" in globalThis ? [{ label: gettext("Read aloud"), run: read }] : []),
+    { label: gettext("Fork from here"), hint: gettext("A conversation of its own goes on from here."), run: fork },
     ...(share ? [{ label: gettext("Share up to here…"), run: share }] : []),
     { label: gettext("Forget this turn…"), danger: true, run: forget },
   ];
@@ -71,13 +72,14 @@ export class UserTurn {
    * @param {OpenFile} turn.onFile
    * @param {string} [turn.clientMessageId]
    * @param {(message: Message) => void} turn.onForget
+   * @param {(message: Message) => void} turn.onFork
    * @param {((message: Message) => void) | null} turn.onShare null: nothing can be shared
    * @param {(message: Message, text: string) => void} turn.onEdit
    * @param {(id: string) => void} turn.onVersion
    */
-  constructor({ text, content, files, clientMessageId, onForget, onShare, onEdit, onVersion, onFile }) {
+  constructor({ text, content, files, clientMessageId, onForget, onFork, onShare, onEdit, onVersion, onFile }) {
     this.text = text;
-    this.on = { onForget, onShare, onEdit, onVersion };
+    this.on = { onForget, onFork, onShare, onEdit, onVersion };
     this.files = fileCards(content, files, onFile);
     this.clientMessageId = clientMessageId;
     this.note = h("p", { class: "turn-note quiet", hidden: true });
@@ -108,6 +110,7 @@ export class UserTurn {
         message.text && copyButton(message.text),
         more(gettext("More about your message"), {
           text: message.text,
+          fork: () => this.on.onFork(message),
           share: this.on.onShare && (() => this.on.onShare(message)),
           forget: () => this.on.onForget(message),
         }),
@@ -169,6 +172,7 @@ export class AssistantTurn {
    * @property {(requestId: string) => void} onBook
    * @property {() => void} onShown
    * @property {(message: Message) => void} onForget
+   * @property {(message: Message) => void} onFork
    * @property {((message: Message) => void) | null} onShare
    * @property {(id: string) => void} onVersion the turn whose path becomes the active one
    * @property {(message: Message) => void} onCompare
@@ -189,6 +193,7 @@ export class AssistantTurn {
     otherModels,
     onBook,
     onForget,
+    onFork,
     onShare,
     onVersion,
     onCompare,
@@ -204,6 +209,7 @@ export class AssistantTurn {
     this.cards = null;
     this.onBook = onBook;
     this.onForget = onForget;
+    this.onFork = onFork;
     this.onShare = onShare;
     this.onShown = onShown;
     this.onFile = onFile;
@@ -397,6 +403,7 @@ export class AssistantTurn {
           more(gettext("More about this reply"), {
             text: message.text,
             read: () => this.#readAloud(),
+            fork: () => this.onFork(message),
             share: this.onShare && (() => this.onShare(message)),
             forget: () => this.onForget(message),
           }),
