@@ -17,6 +17,7 @@ from conversations.import_export.document_writer import AT_ONCE, PAGE, export_th
 from conversations.import_export.zip_stream import Zip
 from conversations.models import File, Message, Thread
 from conversations.runtime.long_work import step
+from conversations.threads import every_message_of
 
 NOTE_CHARS = 200
 """Of what a tool was given and said."""
@@ -68,12 +69,25 @@ class FileNames:
 
 
 async def _conversation(thread: Thread) -> AsyncIterator[bytes]:
-    """Who said what and when, as Markdown."""
-    yield f"# {thread}\n\nBegun {thread.created_at:%Y-%m-%d %H:%M} UTC with {thread.assistant.name}.\n".encode()
+    """Who said what and when, as Markdown: the active path."""
+    beside = branches_beside(await step(_left_beside)(thread))
+    begun = f"Begun {thread.created_at:%Y-%m-%d %H:%M} UTC with {thread.assistant.name}."
+    yield f"# {thread}\n\n{begun}{beside}\n".encode()
     position = 0
     while position < thread.last_position and (turns := await step(turns_behind)(thread, position)):
         yield "".join(turn_markdown(turn, thread.assistant.name) for turn in turns).encode()
         position = turns[-1].position
+
+
+def branches_beside(turns: int) -> str:
+    """What of other branches is said, of so many turns on them."""
+    if not turns:
+        return ""
+    return f" {turns:,} {'turn' if turns == 1 else 'turns'} on other branches of it {'is' if turns == 1 else 'are'} not here."
+
+
+def _left_beside(thread: Thread) -> int:
+    return every_message_of(thread).filter(is_active=False).count()
 
 
 def turn_markdown(turn: Message, assistant: str) -> str:

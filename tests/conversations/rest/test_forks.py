@@ -2,7 +2,9 @@
 
 from copy import copy
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -205,3 +207,14 @@ async def test_what_is_forgotten_is_forgotten_in_every_copy(talk: Talk) -> None:
 
 def owner(thread_id: str) -> User:
     return Thread.objects.get(id=thread_id).user
+
+
+async def test_the_conversation_to_read_says_what_of_it_stands_on_other_branches(talk: Talk) -> None:
+    first = await talk.say("Call me Ann.")
+    await talk.say("Call me Bea.", edits=first["id"])
+    archive = await talk.api.client.get(f"/api/v1/threads/{talk.thread}/export/", headers=talk.api.headers)
+    with ZipFile(BytesIO(b"".join([part async for part in archive]))) as opened:
+        [name] = [name for name in opened.namelist() if name.endswith(".md")]
+        text = opened.read(name).decode()
+    assert "2 turns on other branches of it are not here." in text
+    assert "Bea" in text and "Ann" not in text.partition("\n\n")[2]
