@@ -8,13 +8,19 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from conversations import replies
+from conversations import replies, threads
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshot_api
-from conversations.models import ContextSnapshot
+from conversations.models import ContextSnapshot, Message
 from conversations.replies.events import Event
 from conversations.runtime.db import in_database
+from conversations.runtime.text import one_line, shortened
+from conversations.threads import paths
 
+COMMANDS = {"/edit", "/versions"}
+"""What is no message where it is typed."""
+EDIT_HELP = "/edit TEXT says your last message in other words; both versions stay."
+VERSION_CHARS = 100
 CUT_SHORT = {
     "reply.stopped": "Stopped. The text so far is kept.",
     "reply.interrupted": "Interrupted. The text so far is kept.",
@@ -37,8 +43,42 @@ class Conversation:
     _summary: str = ""
     _seconds: int = 0
 
-    async def say(self, text: str) -> bool:
-        """Send it and print the reply; to cancel this stops the reply. Returns whether it was completed.
+    async def enter(self, line: str) -> bool:
+        """A typed line: a message, or one of the commands. Raises as ``say`` does."""
+        command, _, text = line.strip().partition(" ")
+        if command not in COMMANDS or self.thread is None:
+            return await self.say(line)
+        last = await in_database(self._last_message)()
+        if command == "/edit" and text.strip():
+            return await self.say(text.strip(), edits=str(last.id))
+        told = EDIT_HELP if command == "/edit" else await in_database(self._versions)(last, text.strip())
+        for each in told.splitlines():
+            self.note(each)
+        return True
+
+    def _last_message(self) -> Message:
+        """The newest of the person's on the active path: there is one, as a message opened the thread."""
+        assert self.thread
+        turns = threads.messages_of(threads.get(self.user, self.thread))
+        return turns.filter(role=Message.Role.USER).order_by("-depth")[0]
+
+    def _versions(self, last: Message, number: str) -> str:
+        """The versions of a message, or which one is the active one now."""
+        versions = list(paths.versions([last])[last.id])
+        if number.isdecimal() and 1 <= int(number) <= len(versions):
+            chosen = versions[int(number) - 1]
+            paths.activate(self.user, last.thread_id, chosen)
+            return f"Version {number} of {len(versions)}: {threads.message_of(self.user, chosen).text}"
+        texts = (shortened(one_line(threads.message_of(self.user, id).text), VERSION_CHARS) for id in versions)
+        lines = [
+            f"{'*' if id == last.id else ' '} {place}  {text}"
+            for place, (id, text) in enumerate(zip(versions, texts, strict=True), 1)
+        ]
+        return "\n".join([*lines, "/versions NUMBER goes to one."] if len(lines) > 1 else [*lines, EDIT_HELP])
+
+    async def say(self, text: str, edits: str | None = None) -> bool:
+        """Send it and print the reply; to cancel this stops the reply. Returns whether it was completed. ``edits`` is the id of
+        the message that it is another version of.
 
         Raises an ``OpenbookError`` that says what to do; then nothing is stored.
         """
@@ -50,6 +90,7 @@ class Conversation:
             assistant=assistant,
             model=self.model,
             temporary=self.temporary,
+            edits=edits,
         )
         self.thread = opened.thread.id
         printing = asyncio.create_task(self._print(opened.reply.id))

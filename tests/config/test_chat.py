@@ -119,3 +119,21 @@ async def test_it_says_that_the_model_thinks_and_what_it_shows_of_it(user: User)
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
     assert printable("a\x1b[2Jb\x07\r\n\tc\u202e\x9b 👩\u200d🚀") == "a[2Jb\n\tc 👩\u200d🚀"
+
+
+def test_the_last_message_can_be_said_in_other_words(user: User, model: ModelServer) -> None:
+    model.script(scripts.text("Tea"), scripts.text("Coffee"), scripts.text("Tea again"))
+    notes: list[str] = []
+    conversation = Conversation(
+        user=user, assistant=None, thread=None, shows_context=False, write=lambda text: None, note=notes.append
+    )
+
+    async def talk() -> None:
+        for line in ("I like tea", "/edit I like coffee", "/versions", "/versions 1", "What do I like?"):
+            await conversation.enter(line)
+
+    asyncio.run(talk())
+    assert notes[:2] == ["  1  I like tea", "* 2  I like coffee"]
+    assert notes[-1] == "Version 1 of 2: I like tea"
+    said = [str(message["content"]) for message in model.bodies[2]["messages"]]
+    assert any("tea" in text for text in said) and not any("coffee" in text for text in said[:2])

@@ -25,7 +25,8 @@ PROMPT = "> "
 
 class Command(PrintableCommand):
     help = (
-        "Chat in the terminal. Without a message it asks for one after another, until Ctrl-D; Ctrl-C stops a reply. "
+        "Chat in the terminal. Without a message it asks for one after another, until Ctrl-D; Ctrl-C stops a reply, "
+        "/edit TEXT says the last message in other words, /versions lists those and goes to one. "
         "A message may also come by a pipe."
     )
 
@@ -72,7 +73,7 @@ class Command(PrintableCommand):
 
     def _ask(self, runner: asyncio.Runner, conversation: Conversation, text: str) -> bool:
         try:
-            return runner.run(conversation.say(text))
+            return runner.run(conversation.enter(text) if sys.stdin.isatty() else conversation.say(text))
         except OpenbookError as error:
             self.stderr.write(error.message)
             return False
