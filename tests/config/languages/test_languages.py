@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Message
+from babel.messages.catalog import Catalog, Message
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
@@ -94,7 +94,7 @@ def test_texts_of_templates_scripts_and_code_are_found(tmp_path: Path) -> None:
 
 
 def test_the_module_for_scripts_holds_what_is_translated_and_the_rule_of_plurals() -> None:
-    catalog = catalogues.Catalog("de")
+    catalog = Catalog("de")
     catalog.add("Yes", "Ja")
     catalog.add("No", "")
     catalog.add(("{count} cat", "{count} cats"), ("{count} Katze", "{count} Katzen"))

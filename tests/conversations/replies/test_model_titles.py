@@ -31,7 +31,7 @@ async def api(user: User) -> Api:
 
 
 async def talk(user: User, content: str = ASKED, thread: Thread | None = None) -> Thread:
-    opened = await replies.start(user=user, thread_id=thread and thread.id, content=content)
+    opened = await replies.start(user=user, thread_id=thread.id if thread else None, content=content)
     async for _ in replies.follow(opened.reply.id):
         pass
     for task in list(journal().tasks):
