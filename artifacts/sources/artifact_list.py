@@ -13,7 +13,8 @@ from conversations.runtime.text import clean
 
 class ArtifactListSource(Source[tuple[tuple[str, str], ...]]):
     """The list stands beside the message, not before the history: it changes whenever something is made, and the provider's
-    cache would break (C3). Candidates are ids with their lines."""
+    cache would break (C3). What a turn made that does not lead to the message is not in it. Candidates are ids with their
+    lines."""
 
     name = "artifacts"
     place = Place.BESIDE
@@ -35,7 +36,6 @@ SELECT json_agg(json_build_array(id, title, kind, number))
 FROM (
     SELECT id, title, kind, number FROM artifacts_artifact AS artifact
     CROSS JOIN LATERAL (
-        -- Not what a turn made that does not lead to the message.
         SELECT max(number) AS number FROM artifacts_artifactversion AS version
         WHERE version.user_id = %(user)s AND version.artifact_id = artifact.id AND NOT EXISTS (
             SELECT FROM conversations_message AS turn

@@ -114,6 +114,7 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
     read = [set(FROM.findall(statement)) for statement in statements]
     assert [tables for tables in read if tables] == [
         {"conversations_message"},  # the newest turn, for this test
+        {"conversations_project"},  # what may be remembered here, for this test
         {
             "conversations_message",
             "conversations_tokencount",

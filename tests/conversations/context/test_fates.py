@@ -200,7 +200,7 @@ def test_every_item_of_a_conversation_has_one_fate_in_book_admin_api_and_bytes()
         ("message", False, "failed"),
         ("message", False, "offline"),
         ("message", False, "orphan_tool"),
-        ("message", False, "superseded"),
+        ("message", False, "other_branch"),
         ("message_elsewhere", True, "recalled"),
         ("message_elsewhere", False, "over_budget"),
         ("message_elsewhere", False, "repeated"),
