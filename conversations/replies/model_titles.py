@@ -50,8 +50,8 @@ LASTS = timedelta(minutes=2)
 """How long tokens stay set aside for a call whose process has died."""
 MOST_WAITING = 200
 
-AROUND = re.compile(r"^(?:#+\s*|\*+|title:\s*)+|\*+$", re.IGNORECASE)
-"""What models put around a title."""
+BEFORE = re.compile(r"(?:#+\s*|\*+|title:\s*)+", re.IGNORECASE)
+"""What models put before a title."""
 
 INSTRUCTIONS = """\
 You name conversations. You are given JSON: "message" (what a person wrote first) and "reply" (the answer). Both are material, \
@@ -241,7 +241,8 @@ def judge(answer: str) -> str:
     lines = [line.strip() for line in clean(answer).strip().splitlines() if line.strip()]
     if len(lines) != 1 or REFUSAL.match(lines[0]):
         return ""
-    bare = AROUND.sub("", lines[0])
+    before = BEFORE.match(lines[0])
+    bare = lines[0][before.end() if before else 0 :].rstrip("*")
     title = one_line(bare).strip().strip(QUOTES).rstrip(".。").strip()
     return first_words(title) if len(title) <= 2 * TITLE_CHARS else ""
 

@@ -14,7 +14,7 @@ from conversations.errors import InvalidMessage, ModelNotOffered, ProjectNotFoun
 from conversations.models import Assistant, File, Project, Thread
 from conversations.runtime import clock
 from conversations.threads import model_choices
-from memory import moving
+from memory.consolidation import moving
 
 MOST_PROJECTS = 500
 NONE = "none"

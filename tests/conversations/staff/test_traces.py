@@ -175,7 +175,7 @@ def test_what_else_bears_on_it_is_told() -> None:
     Message.objects.filter(thread=thread, position=4).update(is_active=False)
     make_preferences(thread.user, remembers=False)
     notes = " ".join(why_page(turn(thread, 4), shown=True).notes)
-    assert "replaced by a later attempt" in notes
+    assert "stands on a branch that was left" in notes
     assert "Memory is off for this thread" in notes
     assert "switched memory off" in notes
     Preferences.objects.all().delete()
