@@ -18,6 +18,7 @@ SEEN = {
         "message",
         "model",
         "modelprice",
+        "project",
         "reply",
         "share",
         "sharedprompt",

@@ -14,7 +14,7 @@ from conversations.threads import projects
 @admin.register(Project)
 class ProjectAdmin(MaskedInspectionAdmin[Project]):
     change_form_template = CONTENT_FORM
-    owner_id = "user_id"
+    owner_id, thread_id = "user_id", None
     list_display = ["created", "owner", "colour", "threads", "files", "uses_outside_memory", "shares_memory"]
     list_filter = ["uses_outside_memory", "shares_memory", "created_at"]
     list_select_related = ["user"]
