@@ -76,6 +76,9 @@ class FeedbackAdmin(MaskedAdmin[Feedback]):
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return TypedAdmin.has_change_permission(self, request, obj)
 
+    def has_delete_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
+        return False
+
     def get_readonly_fields(self, request: HttpRequest, obj: Feedback | None = None) -> list[str]:
         return ["verdict", "time", "again", "words", "owner", "thread_link", "turn", "request_link", "compare", "who"]
 
