@@ -54,7 +54,8 @@ def belongings(person: User) -> Row:
     told: dict[str, Any] = {"text": f"Was a {NEEDLE}.", "key_moments": [NEEDLE]}
     part = make_thread_summary(earlier, now, sources=[turn.id], **told)
     memory = make_memory(person, f"A {NEEDLE}.", tags=[NEEDLE, f"user:{person.pk}"], sources=[turn.id])
-    thread = make_thread(person, [f"Was I a {NEEDLE}?", f"Yes, a {NEEDLE}.", NEEDLE], title=NEEDLE, tags=[NEEDLE])
+    said = [f"Was I a {NEEDLE}?", f"Yes, a {NEEDLE}.", NEEDLE]
+    thread = make_thread(person, said, title=NEEDLE, tags=[NEEDLE], instructions=NEEDLE)
     error = {"type": "model", "code": "invalid_request", "message": NEEDLE, "details": {"quoted": NEEDLE}}
     refusal = {"type": "refusal", "category": "cyber", "explanation": NEEDLE}
     reply = make_reply(thread, status="failed", error=error)

@@ -99,10 +99,11 @@ READ = {
     "memory_topic": "topic",
     "conversations_file": "file",
     "conversations_feedback": "feedback",
+    "conversations_project": "project",
 }
 WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
 THREADS = "conversations_thread_changelist"
-IN_NO_THREAD = {"memory_memory", "memory_dailysummary", "conversations_file"}
+IN_NO_THREAD = {"memory_memory", "memory_dailysummary", "conversations_file", "conversations_project"}
 QUEUE = {"conversations_feedback_csv", "conversations_feedback_jsonl"}
 DOWNLOAD = "conversations_contextsnapshot_request"
 OK, SIGN_IN, TO_ITS_PAGE, REFUSED, NOT_SO = 200, 302, 302, 403, 405
@@ -203,6 +204,8 @@ def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
         *(("thread", name) for name in ("opened_by", "model")),
         *(("reply", name) for name in ("owner", "preset", "client_id", "request_id", "stop_reason", "usage", "model")),
         ("artifact", "preset"),
+        ("project", "model"),
+        *(("feedback", name) for name in ("provider", "model", "notes")),
         ("threadsummary", "made_by"),
         *(("file", name) for name in ("kind", "media_type", "place", "thumbnail")),
     }
