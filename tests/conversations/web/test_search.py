@@ -19,7 +19,7 @@ def search_results(user: User, words: str) -> tuple[str, list[tuple[str, str]]]:
     browser = Client()
     browser.force_login(user)
     page = as_read(browser.get("/", {"q": words}).text)
-    [state] = re.findall(r'role="status">(.*?)</p>', page)
+    [state] = re.findall(r'id="found-state" role="status">(.*?)</p>', page)
     places = re.findall(r'<a class="hit" href="(.*?)">(.*?)</a>', page, re.DOTALL)
     return unescape(state), [(address, re.sub(r"\s+", " ", TAG.sub("|", place)).strip()) for address, place in places]
 
