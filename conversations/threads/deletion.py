@@ -24,7 +24,8 @@ from conversations.runtime import clock
 from conversations.threads import projects
 from conversations.threads.titles import titles_from
 from conversations.upkeep import hourly_figures
-from memory import forgetting, moving
+from memory import forgetting
+from memory.consolidation import moving
 from memory.forgetting import Clearing, ledger
 from memory.index.word_index import forget_counts
 from memory.models import Memory, ThreadSummary
