@@ -177,7 +177,7 @@ def test_the_account_names_what_was_filtered_and_joins_neighbours() -> None:
         (14, 15, 2, "recent", 20),
         (16, 16, 1, "orphan_tool", 0),
         (17, 20, 4, "recent", 40),
-        (21, 23, 3, "superseded", 0),
+        (21, 23, 3, "other_branch", 0),
         (24, 24, 1, "newest", 7),
     ]
     assert [run.first for run in runs if run.included] == [10, 11, 14, 17, 24]
