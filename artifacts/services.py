@@ -144,20 +144,20 @@ def restore(artifact: Artifact) -> None:
     Artifact.objects.filter(user=artifact.user_id, id=artifact.id).update(deleted_at=None)
 
 
-def standing_versions(artifact: OuterRef | uuid.UUID) -> QuerySet[ArtifactVersion]:
+def standing_versions(user_id: int, artifact: OuterRef | uuid.UUID) -> QuerySet[ArtifactVersion]:
     """Those that no turn made which was left with its branch."""
     left = Message.objects.filter(
         Q(id=OuterRef("message_id")) | Q(reply=OuterRef("reply_id")),
-        user=OuterRef("user_id"),
+        user=user_id,
         thread=OuterRef("thread_id"),
         is_active=False,
     )
-    return ArtifactVersion.objects.filter(~Exists(left), artifact=artifact)
+    return ArtifactVersion.objects.filter(~Exists(left), user=user_id, artifact=artifact)
 
 
-def on_path(artifacts: QuerySet[Artifact]) -> QuerySet[Artifact]:
-    """Those of them that the active path of their thread made, or nobody in it."""
-    return artifacts.filter(Exists(standing_versions(OuterRef("id"))))
+def on_path(user_id: int, artifacts: QuerySet[Artifact]) -> QuerySet[Artifact]:
+    """Those of the user's that the active path of their thread made, or nobody in it."""
+    return artifacts.filter(Exists(standing_versions(user_id, OuterRef("id"))))
 
 
 def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:

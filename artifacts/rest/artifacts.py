@@ -63,8 +63,10 @@ class ArtifactList(APIView):
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
         whole = CONTENT.read(request, default=True)
-        mine = Artifact.objects.filter(thread=thread, deleted_at__isnull=not self.deleted.read(request))
-        artifacts = services.on_path(mine)
+        mine = Artifact.objects.filter(
+            user=thread.user_id, thread=thread, deleted_at__isnull=not self.deleted.read(request)
+        )
+        artifacts = services.on_path(thread.user_id, mine)
         if kind := self.kind.read(request):
             artifacts = artifacts.filter(kind=kind)
         rows = artifact_rows(thread.user_id, artifacts, whole=whole)

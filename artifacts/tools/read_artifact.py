@@ -13,7 +13,7 @@ from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     artifact = artifact_named(call, input["artifact"])
-    versions = services.standing_versions(artifact.id).filter(user=call.user_id).order_by("number")
+    versions = services.standing_versions(call.user_id, artifact.id).order_by("number")
     newest = versions.last()
     version = versions.filter(number=input["version"]).first() if "version" in input else newest
     if newest is None or version is None:
@@ -26,7 +26,8 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
 
 def artifact_named(call: ToolContext, named: str) -> Artifact:
     """By its id, else by its title. Raises ``ToolError``."""
-    mine = services.on_path(Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None))
+    mine = Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None)
+    mine = services.on_path(call.user_id, mine)
     try:
         artifact = mine.filter(id=uuid.UUID(named)).first()
     except ValueError:

@@ -75,7 +75,8 @@ def _save(call: ToolContext, input: Mapping[str, Any]) -> SavedVersion:
 
 def known_artifact(call: ToolContext, title: str) -> Artifact | None:
     """The artifact whose next version this is: the one with this title, or the one that the preset made before."""
-    mine = services.on_path(Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None))
+    mine = Artifact.objects.filter(user=call.user_id, thread=call.thread_id, deleted_at=None)
+    mine = services.on_path(call.user_id, mine)
     if call.preset:
         return mine.filter(preset=call.preset).order_by("-updated_at").first()
     return services.find_by_title(mine, title)

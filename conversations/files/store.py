@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import F, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
 from conversations import threads
 from conversations.accounts.limits import files_limit_of
 from conversations.context.turns.groups import FILE
 from conversations.errors import FileElsewhere, FileNotFound, FileUnreadable, PartNotFound, PictureNotFound
-from conversations.models import File, FilePart
+from conversations.models import File, FilePart, Thread
 from conversations.runtime.ids import lowest_uuid7
 
 ORPHANED = timedelta(days=1)
@@ -23,6 +23,12 @@ AT_ONCE = 500
 def of(user: User) -> QuerySet[File]:
     """Newest first."""
     return File.objects.filter(user=user).order_by("-id")
+
+
+def listed(user: User) -> QuerySet[File]:
+    """As lists have them: without those of temporary threads."""
+    temporary = Thread.objects.filter(user=user, id=OuterRef("thread_id"), temporary=True)
+    return of(user).filter(~Exists(temporary))
 
 
 def get(user: User, file_id: str | uuid.UUID) -> File:

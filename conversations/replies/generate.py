@@ -237,7 +237,8 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
 
 def _begins_thread(live: LiveReply, opened: OpenedReply) -> bool:
     """Whether it answered the first message, in words: what was asked for as an artifact names no thread."""
-    return opened.question.depth == 1 and not live.silent and not live.transcript.artifacts
+    is_first = opened.message is not None and opened.message.depth == 1
+    return is_first and not live.silent and not live.transcript.artifacts
 
 
 def _learn_from(user_id: int, job: CountJob | None, counts: ExactCounts) -> bool:

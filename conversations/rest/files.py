@@ -73,7 +73,7 @@ class FileList(AsyncAPIView):
     @extend_schema(responses=described(FileAnswer, many=True), parameters=[of_project])
     def get(self, request: Request) -> Response:
         """The files of the caller, newest first."""
-        files = store.of(caller(request)).exclude(thread__temporary=True)
+        files = store.listed(caller(request))
         if project := self.of_project.text(request):
             files = files.filter(project=projects.get(caller(request), project))
         return self.page(request, files, lambda page: [file_object(each) for each in page])

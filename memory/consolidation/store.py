@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from conversations.accounts import allowances
 from conversations.models import Project, Thread
@@ -52,9 +52,15 @@ def projects_of_threads(user_id: int) -> dict[uuid.UUID, uuid.UUID]:
     return {thread: project for thread, project in threads.values_list("id", "project") if project}
 
 
+def topics_of_project(user_id: int, project: uuid.UUID | None) -> QuerySet[Topic]:
+    """Of its threads; for none, of the threads that are in no project."""
+    projects = Thread.objects.filter(user=user_id, id=OuterRef("thread_id")).values("project")
+    return Topic.objects.alias(project=Subquery(projects)).filter(user=user_id, project=project)
+
+
 def open_topics_of(pending: PendingPart, until: datetime) -> list[EarlierTopic]:
     """Of the part's project, newest first."""
-    mine = Topic.objects.filter(user=pending.user, thread__project=pending.project)
+    mine = topics_of_project(pending.user, pending.project)
     rows = mine.filter(resolved_at=None, opened_at__lte=until).order_by("-opened_at", "-id")
     return [
         EarlierTopic(id=row.id, title=row.title, opened_at=row.opened_at.astimezone(until.tzinfo))
@@ -208,8 +214,8 @@ def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:
 def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findings) -> Iterator[Topic]:
     """Those that are not open already, and were not opened by the same turn before, be it in other words and resolved since."""
     of_turns = Q(resolved_at=None) | Q(sources__overlap=content.turn_ids)
-    mine = Topic.objects.filter(of_turns, user=pending.user, thread__project=pending.project)
-    rows = mine.order_by("-opened_at").values_list("title", "sources")
+    mine = topics_of_project(pending.user, pending.project)
+    rows = mine.filter(of_turns).order_by("-opened_at").values_list("title", "sources")
     known = [(key_of(title), frozenset(sources)) for title, sources in rows[: 2 * MOST_OPEN_TOPICS]]
     for topic in findings.opened:
         key = key_of(topic.title)
@@ -246,6 +252,7 @@ def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:
     began = ThreadSummary.objects.filter(
         user=user_id, started_at__gte=start, started_at__lt=end, ended_at__gte=start, ended_at__lt=end + LONGEST_PART
     )
+    began = began.filter(thread__user=user_id)
     return list(began.select_related("thread").order_by("started_at", "id"))
 
 

@@ -37,7 +37,8 @@ SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN 
 FROM (
     SELECT id, text, ended_at FROM (
         SELECT part.id, thread_id, text, ended_at
-        FROM memory_threadsummary AS part JOIN conversations_thread AS thread ON thread.id = thread_id
+        FROM memory_threadsummary AS part
+        JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = thread_id
         WHERE %(long_away)s AND part.user_id = %(user)s AND ended_at < %(began_at)s
           AND coalesce(thread.project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s
         ORDER BY ended_at DESC, part.id DESC LIMIT 20

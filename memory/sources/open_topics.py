@@ -54,7 +54,8 @@ class OpenTopicSource(Source[OpenTopics]):
 SELECT json_agg(json_build_array(id, title, opened_at) ORDER BY opened_at DESC, id DESC)
 FROM (
     SELECT topic.id, topic.title, opened_at
-    FROM memory_topic AS topic LEFT JOIN conversations_thread AS thread ON thread.id = topic.thread_id
+    FROM memory_topic AS topic
+    LEFT JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = topic.thread_id
     WHERE topic.user_id = %(user)s AND resolved_at IS NULL
       AND coalesce(thread.project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s
     ORDER BY opened_at DESC, topic.id DESC LIMIT 10
