@@ -98,7 +98,7 @@ async def test_a_zip_takes_the_same_statements_however_much_is_in_it(
         with statements(monkeypatch) as asked[artifacts]:
             files = b"".join([piece async for piece in zipped(thread)])
         assert len(zipfile.ZipFile(io.BytesIO(files)).namelist()) == 2 + 2 * artifacts
-    assert len(asked[1]) == len(asked[9]) == 14
+    assert len(asked[1]) == len(asked[9]) == 15
 
 
 def test_versions_are_read_in_pages_of_bounded_size() -> None:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.files.excerpts import FileForm, FileOutline, PartContent, PartOutline, blocks, whole_file
+from conversations.context.instructions import TITLES, Wish, Wishes
 from conversations.context.reasons import Reason
 from conversations.context.render.rendering import api_messages, canonical
 from conversations.context.sources import SourceItem, all_sources
@@ -25,7 +26,7 @@ from conversations.providers.base import Payload
 from conversations.providers.chat_completions import as_messages_api
 from conversations.providers.claude_cli import prompt
 from conversations.providers.dialects import DIALECTS
-from conversations.providers.markers import ARTIFACTS, BULLET, CONTEXTUALISED, PRESET, RECALLED
+from conversations.providers.markers import ARTIFACTS, BULLET, CONTEXTUALISED, PRESET, RECALLED, Kind
 from conversations.providers.message_pieces import pieces_of
 from conversations.providers.messages_api import RequestParts
 from conversations.providers.offline_artifacts import LISTED
@@ -37,6 +38,7 @@ from conversations.providers.quoting import (
     quoted_lines,
     said_heading,
     turns_in,
+    unquote,
     unquote_name,
 )
 from memory.sources.facts import Facts, KnownFact
@@ -192,6 +194,8 @@ def candidate(text: str) -> Candidate:
     )
 
 
+THREAD_TITLE = f"{TITLES['thread']}\n"
+
 CANDIDATES: Mapping[str, Callable[[Sequence[str]], Any]] = {
     "memory": lambda texts: Facts(
         began_at=AT, facts=tuple(KnownFact(id=str(n), text=text) for n, text in enumerate(texts))
@@ -205,6 +209,7 @@ CANDIDATES: Mapping[str, Callable[[Sequence[str]], Any]] = {
     ),
     "last_conversation": lambda texts: Summary(id="0", text=texts[0], ended_on=date(2026, 11, 1)),
     "query": lambda texts: texts[0],
+    "instructions": lambda texts: Wishes(texts=(Wish(kind="thread", row="0", text=texts[0]),)),
     "artifacts": lambda texts: listed(texts),
     "recalled": lambda texts: Recalled(candidates=tuple(map(candidate, texts)), here=None),
 }
@@ -216,6 +221,7 @@ READ: Mapping[str, Callable[[str, Sequence[str]], Sequence[str]]] = {
     "open_threads": lambda text, texts: [topic.title for topic in recorded("open_threads", text, texts).topics],
     "last_conversation": lambda text, texts: [recorded("last_conversation", text, texts).text, *texts[1:]],
     "query": lambda text, texts: [query_in(text), *texts[1:]],
+    "instructions": lambda text, texts: [unquote(Kind.SUMMARY, text.split(THREAD_TITLE, 1)[1]), *texts[1:]],
     "artifacts": lambda text, _: [unquote_name(match[1]) for match in LISTED.finditer(text)],
     "recalled": lambda text, _: [line.text for _, line in quoted_lines(text)],
 }
