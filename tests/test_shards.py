@@ -12,6 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import AsyncClient
+from pytest_django import Settings
 
 from conversations.files import progress
 from conversations.runtime.db import in_database
@@ -66,6 +67,7 @@ CROSSING = {
     "what estimated tokens come to": '"conversations_contextsnapshot"."token_factor"',
     "whose a reply is": 'SELECT "conversations_reply"."user_id" AS "user" FROM "conversations_reply"',
     "whose a file is": 'WHERE ("conversations_file"."id" = %s AND "conversations_file"."state" = %s)',
+    "whose a shared link is": 'AND "conversations_share"."digest" = %s',
 }
 """What looks at rows of all persons while one is served or a worker works for one, by the words of docs/scaling.md, and a part
 of the statement."""
@@ -158,6 +160,18 @@ async def search(api: Api, model: ModelServer, session: str) -> None:
     thread = (await api.post("threads/", {"assistant": "analyst"})).body["id"]
     said = await api.post(f"threads/{thread}/messages/", {"content": "Search for what the greenhouse keeps."})
     assert said.body["reply"]["status"] == "completed"
+
+
+async def share(api: Api, session: str, thread: str, settings: Settings) -> None:
+    """A thread and an artifact, each by a link that somebody opens, and that is revoked."""
+    settings.OPENBOOK_SHARING = True
+    made = await api.post(f"threads/{thread}/artifacts/", {"title": "Towns", "content": "- Orust"})
+    for path in (f"threads/{thread}", f"artifacts/{made.body['id']}"):
+        shared = await api.post(f"{path}/shares/", {"book": True, "files": True})
+        assert shared.status == 201, shared.body
+        await page(urlsplit(shared.body["url"]).path, session)
+        assert (await api.get("shares/")).body["results"]
+        assert (await api.call("DELETE", f"shares/{shared.body['id']}/")).status == 204
 
 
 async def page(path: str, session: str) -> None:
@@ -269,7 +283,12 @@ async def forget(api: Api, user: User, session: str, note: dict[str, Any], threa
 
 
 async def test_what_is_one_persons_touches_one_partition(
-    user: User, api: Api, model: ModelServer, spread_tables: list[str], monkeypatch: pytest.MonkeyPatch
+    user: User,
+    api: Api,
+    model: ModelServer,
+    spread_tables: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
     session = await in_database(signed_in)(user)
     with planned(monkeypatch) as seen:
@@ -279,6 +298,7 @@ async def test_what_is_one_persons_touches_one_partition(
         await use_files(api, model)
         await search(api, model, session)
         await bring(api, model, thread)
+        await share(api, session, thread, settings)
         note = await remember(api, model, user, session, thread)
         await in_database(index_again)(user)
         await carry(api)

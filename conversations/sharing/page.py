@@ -89,7 +89,8 @@ def artifact_of(share: Share) -> SharedArtifact:
     if share.artifact is None:
         raise ShareNotFound
     number = share.version or share.artifact.version
-    version = share.artifact.versions.filter(number=number, user=share.user_id).select_related("artifact").first()
+    versions = share.artifact.versions.filter(number=number, user=share.user_id, artifact__user=share.user_id)
+    version = versions.select_related("artifact").first()
     if version is None:
         raise ShareNotFound
     return SharedArtifact(artifact=share.artifact, version=version)

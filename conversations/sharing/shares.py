@@ -62,7 +62,11 @@ def of(user: User) -> QuerySet[Share]:
     turns = Message.objects.filter(id=OuterRef("message"), user=user, thread=OuterRef("thread"))
     artifacts = Artifact.objects.filter(id=OuterRef("artifact"), user=user, deleted_at=None)
     there_is = Q(Exists(turns)) | Q(Exists(artifacts))
-    return Share.objects.filter(there_is, user=user, revoked_at=None).select_related("thread").order_by("-id")
+    return (
+        Share.objects.filter(there_is, user=user, thread__user=user, revoked_at=None)
+        .select_related("thread")
+        .order_by("-id")
+    )
 
 
 def of_thread(thread: Thread, terms: Terms, *, message_id: UUID | str | None = None) -> Share:
@@ -82,9 +86,9 @@ def of_thread(thread: Thread, terms: Terms, *, message_id: UUID | str | None = N
 def of_artifact(artifact: Artifact, user: User, terms: Terms, *, version: int | None = None) -> Share:
     """A link to one version of an artifact, or to whichever is the newest when somebody opens it."""
     _demand_on()
-    if version is not None and not artifact.versions.filter(number=version).exists():
+    if version is not None and not artifact.versions.filter(user=user, number=version).exists():
         raise VersionNotFound
-    return _made(user, terms, thread=artifact.thread, artifact=artifact, version=version)
+    return _made(user, terms, thread=threads.get(user, artifact.thread_id), artifact=artifact, version=version)
 
 
 def revoke(shares: QuerySet[Share]) -> int:
@@ -113,7 +117,7 @@ def opened(token: str) -> Share:
 
 
 def count_view(share: Share) -> None:
-    Share.objects.filter(id=share.id).update(views=F("views") + 1)
+    Share.objects.filter(user=share.user_id, id=share.id).update(views=F("views") + 1)
 
 
 def most_days() -> int:

@@ -38,9 +38,11 @@ FROM (
     SELECT id, text, ended_at FROM (
         SELECT part.id, thread_id, text, ended_at
         FROM memory_threadsummary AS part
-        JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = thread_id
         WHERE %(long_away)s AND part.user_id = %(user)s AND ended_at < %(began_at)s
-          AND coalesce(thread.project_id = ANY(%(projects)s::uuid[]), false) = %(confined)s
+          AND coalesce((
+              SELECT project_id FROM conversations_thread AS thread
+              WHERE thread.user_id = %(user)s AND thread.id = part.thread_id
+          ) = ANY(%(projects)s::uuid[]), false) = %(confined)s
         ORDER BY ended_at DESC, part.id DESC LIMIT 20
     ) AS newest
     WHERE thread_id IS DISTINCT FROM %(thread)s ORDER BY ended_at DESC, id DESC LIMIT 1
