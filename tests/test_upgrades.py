@@ -35,7 +35,7 @@ def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, forks
         after = contents_of(forks, old)
         kept = {table: count for table, count in before["rows"].items() if table not in REMADE}
         added = {table: after["rows"].get(table, 0) - count for table, count in kept.items()}
-        assert {table for table, count in added.items() if count} <= SHIPPED.keys(), (
+        assert {table for table, count in added.items() if count} <= SHIPPED.keys() | RECORDED, (
             "rows are only added, by migrations"
         )
         assert min(added.values()) >= 0
@@ -45,7 +45,11 @@ def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, forks
         assert contents_of(forks, old)["rows"]["memory_indexedpassage"] > 0, "the index is filled again"
 
 
-DIFFERS = dict[str, str]()
+DIFFERS = {
+    "conversations.0042_temporary_threads": "its index holds no row yet, and is one pass over threads",
+    "conversations.0043_instructions_id": "no release had the table that is made anew",
+    "memory.0007_project_scopes": "notes are written once more, and a worker of before can't keep the summary of a day",
+}
 """Migrations since the last release that its code can't run beside, with the reason, which CHANGELOG tells operators."""
 
 
@@ -92,6 +96,8 @@ REMADE = {"memory_indexedturn", "memory_vocabulary", "conversations_lease"}
 """What is kept up beside the turns and made anew where a migration gave it another form, and what lasts for seconds."""
 
 SHIPPED = {"artifacts_preset": "slug", "conversations_assistant": "slug", "conversations_model": "provider || name"}
+RECORDED = {"conversations_givenright"}
+"""What `migrate` notes of what it brought: each right of a group, once."""
 """What a row is known by, of each table that migrations fill."""
 
 

@@ -1,19 +1,20 @@
 """A thread has a path through its turns, and can be forked. The indexes are built beside running servers."""
 
 import django.db.models.deletion
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
 PATH = [
     "DROP INDEX CONCURRENTLY IF EXISTS message_path_of_thread",
     "CREATE UNIQUE INDEX CONCURRENTLY message_path_of_thread ON conversations_message "
     "(thread_id, depth) INCLUDE (position, token_total, token_count, user_id) WHERE is_active",
-    "DROP INDEX IF EXISTS message_one_active_path",
+    "DROP INDEX CONCURRENTLY IF EXISTS message_one_active_path",
     "ALTER INDEX message_path_of_thread RENAME TO message_one_active_path",
 ]
 POSITIONS = [
     "DROP INDEX CONCURRENTLY IF EXISTS message_position_of_thread",
     "CREATE UNIQUE INDEX CONCURRENTLY message_position_of_thread ON conversations_message (thread_id, position)",
-    "DROP INDEX IF EXISTS message_position_once",
+    "DROP INDEX CONCURRENTLY IF EXISTS message_position_once",
     "ALTER INDEX message_position_of_thread RENAME TO message_position_once",
 ]
 LEFT = [
@@ -51,7 +52,7 @@ class Migration(migrations.Migration):
             name="forked_at",
             field=models.UUIDField(help_text="The turn up to which it was copied from there.", null=True),
         ),
-        migrations.AddIndex(
+        AddIndexConcurrently(
             model_name="thread",
             index=models.Index(
                 condition=models.Q(("forked_from__isnull", False)), fields=["forked_from"], name="thread_forks"

@@ -93,6 +93,8 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
         "running_reply": None,
         "remembers": True,
         "temporary": False,
+        "forked_from": None,
+        "forks": [],
         "project": None,
         "instructions": "",
         "uses_account_instructions": True,
@@ -284,6 +286,7 @@ FULL = document(
         },
     ],
 ) | {
+    "prompts": [],
     "preferences": {"time_zone": "Asia/Tokyo", "remembers": False, "language": "fr"},
     "topics": [
         {
@@ -326,7 +329,7 @@ async def test_an_export_is_the_document_that_was_imported_also_in_another_accou
     assert await counts() == [0] * len(TABLES)
     assert (await others_api.post("import/", exported)).status == 201
     assert (await others_api.get("export/")).body == of_user(FULL, other_user)
-    nothing: dict[str, Any] = {"threads": [], "memories": [], "topics": []}
+    nothing: dict[str, Any] = {"threads": [], "memories": [], "topics": [], "prompts": []}
     assert (await api.get("export/")).body == FULL | nothing, "what a person decided is still so"
     days = [(day.user_id, day.day.isoformat(), day.text) async for day in DailySummary.objects.all()]
     assert days == [(other_user.id, "2026-03-01", "A cup was drawn.")]
@@ -541,7 +544,7 @@ async def test_an_export_holds_what_the_caller_sees(user: User, api: Api, others
         [(content, each["message"]) for content in ("old", "new")] for each in artifacts
     ]
     assert [(each["content"], each["source"]) for each in exported["memories"]] == [("Seen", None)]
-    assert (await others_api.get("export/")).body == document() | {"topics": []}
+    assert (await others_api.get("export/")).body == document() | {"topics": [], "prompts": []}
     assert (await others_api.post("import/?ids=new", exported)).status == 201
 
 
@@ -592,7 +595,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await export_all(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 15
+    assert len(asked[user]) == len(asked[other_user]) == 16
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(
