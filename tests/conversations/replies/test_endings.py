@@ -12,7 +12,7 @@ from conversations.context import replay
 from conversations.context.record import snapshots
 from conversations.context.record.request_record import record_of
 from conversations.context.rules.fitting import GO_ON_WORDS
-from conversations.errors import CannotContinue, CannotRetry
+from conversations.errors import CannotContinue
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.events import Event
 from conversations.replies.model_requests import OpenedReply
@@ -168,8 +168,6 @@ async def test_only_the_newest_answer_that_was_cut_short_can_be_gone_on_with(use
     await ended(await replies.start(user=user, thread_id=whole.thread.id, content="Three"))
     with pytest.raises(CannotContinue):
         await replies.go_on(user=user, reply_id=half.reply.id)
-    with pytest.raises(CannotRetry):
-        await replies.retry(user=user, reply_id=half.reply.id)
 
 
 @pytest.mark.parametrize(

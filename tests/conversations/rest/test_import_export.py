@@ -130,6 +130,8 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
             "token_count": tokens[number],
             "model": [None, "gpt-4o", None, None, None][number],
             "client_message_id": None,
+            "parent": str(turn.parent_id) if turn.parent_id else None,
+            "versions": [str(turn.id)],
             "reply": None,
         }
         for number, turn in enumerate(turns)

@@ -57,6 +57,8 @@ def scope_of(method: str, path: str) -> Scope | None:
 @pytest.mark.parametrize("missing", Scope)
 async def test_every_call_demands_its_scope_and_says_which(user: User, missing: Scope) -> None:
     granted = [scope for scope in Scope if scope is not missing]
+    user.is_staff = user.is_superuser = True  # who may see what support sees: the scope alone is missing
+    await user.asave()
     token = await in_database(tokens.issue)(user=user, name="narrow", scopes=granted)
     api, refused = Api(None, **{"Authorization": f"Token {token}", "X-Api-Key": token}), set()
     for method, path in calls():
