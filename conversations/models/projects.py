@@ -35,7 +35,6 @@ class Project(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        db_index=False,
         help_text="That its new threads are opened with; empty: the default one.",
     )
     model = models.CharField(

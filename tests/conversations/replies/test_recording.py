@@ -293,6 +293,9 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "artifacts_artifactversion",
         "conversations_tokencount",
         "conversations_turnfile",
+        "conversations_instructions",
+        "conversations_project",
+        "conversations_thread",
     }
     known = {"memory_preferences", "memory_memory", "memory_dailysummary", "memory_topic", "memory_threadsummary"}
     look = {
@@ -302,6 +305,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "conversations_reply",
         "conversations_message",
         "conversations_allowance",
+        "conversations_project",
     }
     assert [found for found in tables if found] == [
         look,
