@@ -432,9 +432,9 @@ async def test_the_window_stays_where_it_began_while_the_cache_is_warm(
 ) -> None:
     """Its start moves in steps, marks stand where they pay, and what is expected of the cache is told."""
     thread = (await in_database(make_thread)(user, [f"turn {n} " + "of boats and nets " * 8 for n in range(120)])).id
-    model.script(*[scripts.text("An answer that is long enough to count, " * 4)] * 15)
+    model.script(*[scripts.text("An answer that is long enough to count, " * 4)] * 30)
     begun, states = [], []
-    for n in range(15):
+    for n in range(30):
         request = await ask(api, thread, f"Message {n} says more about the harbour of Lisbon and its boats.")
         begun.append(min(position for position, reason in reasons(request).items() if reason == "recent"))
         states.append(request["cache"]["state"])

@@ -112,7 +112,7 @@ CASES = {
     "dots": Case(call="DELETE ../../etc/", status=404, code="not_found"),
     "nothing": Case(call="GET /api/v1/", status=404, code="not_found"),
     "no such method": Case(
-        call="PUT threads/", status=405, code="method_not_allowed", told={"allow": "GET, HEAD, POST"}
+        call="PUT threads/", status=405, code="method_not_allowed", told={"allow": "GET, HEAD, POST, PATCH"}
     ),
     "no such method, async": Case(
         call="GET threads/new/messages/stream/", status=405, code="method_not_allowed", told={"allow": "POST"}

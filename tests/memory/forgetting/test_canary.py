@@ -56,6 +56,7 @@ NOT_PUT_IN = {
     "conversations.Message": {"citations", "model"},
     "conversations.Thread": {"instructions"},
     "conversations.Project": {"name", "instructions"},
+    "conversations.Prompt": {"name", "text"},
     "conversations.Instructions": {"about", "style"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
@@ -262,7 +263,8 @@ async def test_words_are_put_into_every_column_that_the_map_declares(told: Told)
         for label, table in TABLES.items()
         if table.has_words and label != "memory.IndexedPassage"
     }
-    assert await in_database(columns_with_tokens)() == declared
+    filled = {label: columns for label, columns in declared.items() if columns}
+    assert await in_database(columns_with_tokens)() == filled
 
 
 async def test_the_export_tells_what_the_map_says_and_nothing_else(told: Told) -> None:
