@@ -115,7 +115,7 @@ def test_a_newer_export_goes_on_and_days_are_named(reader: Reader) -> None:
         expect(dialog.get_by_text("1 conversation with 2 messages is here now.")).to_be_visible()
         dialog.get_by_role("button", name="Choose another file").click()
         chosen.set_input_files(talk(*first, *next_day))
-        expect(dialog.get_by_text("1 conversation that you had went on: 1 message came to them.")).to_be_visible()
+        expect(dialog.get_by_text("1 conversation that you had went on: 1 message came to it.")).to_be_visible()
         dialog.get_by_role("link", name="The harbour").click()
         expect(chat.turns).to_have_count(3)
         expect(chat.page.locator(".turn .model-mark")).to_have_text(["claude-opus-4"])

@@ -23,7 +23,7 @@ from conversations.accounts import tokens
 from conversations.replies.journal import journal
 from conversations.rest.openapi import whole_schema
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_file, make_snapshot, make_thread
+from tests.conversations.factories import make_file, make_project, make_prompt, make_share, make_snapshot, make_thread
 from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -78,6 +78,9 @@ def things(user: User) -> dict[str, str]:
         "token_id": user.api_tokens.get().pk,
         "topic_id": make_topic(user).id,
         "file_id": make_file(user, parts=["one"], picture=b"\x89PNG").id,
+        "project_id": make_project(user).id,
+        "prompt_id": make_prompt(user).id,
+        "share_id": make_share(thread).id,
         "slug": "brd",
         "number": 1,
     }
