@@ -173,9 +173,8 @@ def _read_table(
     columns: list[str],
 ) -> StoredTable:
     wanted = sql.SQL(", ").join(map(sql.Identifier, columns))
-    statement = sql.SQL("COPY (SELECT {} FROM {}{}) TO STDOUT").format(
-        wanted, sql.Identifier(name), sql.SQL(_but_temporary(name, columns))
-    )
+    but = sql.SQL(_but_temporary(name, columns) if _knows_temporary(reader) else "")
+    statement = sql.SQL("COPY (SELECT {} FROM {}{}) TO STDOUT").format(wanted, sql.Identifier(name), but)
     rows, waiting = 0, bytearray()
     with (
         streams.target(partial, f"tables/{name}.copy.gz", key, compressed=True) as target,
@@ -195,6 +194,12 @@ def _read_table(
         progress(name, len(waiting))
         stored = target.finish()
     return StoredTable(name=name, columns=tuple(columns), rows=rows, file=stored)
+
+
+def _knows_temporary(reader: psycopg.Connection) -> bool:
+    """A database of an earlier release, which is backed up before its upgrade, has no temporary chats."""
+    known = "SELECT FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'temporary'"
+    return reader.execute(known, [Thread._meta.db_table]).fetchone() is not None
 
 
 def _but_temporary(name: str, columns: Collection[str]) -> LiteralString:

@@ -130,7 +130,6 @@ export class Log {
   /** A user turn is stored. */
   saved(message) {
     if (this.#byMessage.has(message.id)) return;
-    this.#leaveAfter(message);
     const mine = this.#pending.get(message.client_message_id);
     const turn = (mine ?? this.#userTurn(message)).saved(message);
     this.#pending.delete(message.client_message_id);
@@ -329,7 +328,7 @@ export class Log {
   }
 
   /** What stood below the turn that a message follows stands on another branch. @param {Message} message */
-  #leaveAfter({ parent }) {
+  leaveAfter({ parent }) {
     const before = parent && this.#byMessage.get(parent)?.element;
     if (parent && !before) return;
     const turns = [...this.#byMessage.values()];

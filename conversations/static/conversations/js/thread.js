@@ -334,6 +334,7 @@ export class OpenThread {
     if (this.thread.id === "new") this.#named(thread, title);
     else if (!this.log.empty && !this.log.follows(message)) await this.#moved(message.id);
     this.sending.confirmed(message.client_message_id);
+    this.log.leaveAfter(message);
     this.log.saved(message);
     this.log.begin(reply, message.id);
     this.workbench.turnsChanged();
