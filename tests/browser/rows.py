@@ -72,6 +72,11 @@ SELECT (jsonb_populate_record(
 )).*
 FROM artifacts_artifact AS artifact, unnest(%(titles)s::text[]) AS given (title) WHERE artifact.thread_id = %(thread)s
 """
+ADD_FIRST_VERSIONS = """
+INSERT INTO artifacts_artifactversion (artifact_id, thread_id, number, content, origin, created_at)
+SELECT id, thread_id, 1, title, 'program', now() FROM artifacts_artifact AS artifact
+WHERE thread_id = %(thread)s AND NOT EXISTS (SELECT FROM artifacts_artifactversion WHERE artifact_id = artifact.id)
+"""
 NAME_READER = """
 UPDATE auth_user SET username = left(%(name)s || id, 150), first_name = %(name)s, last_name = %(name)s
 WHERE id = (SELECT user_id FROM conversations_thread WHERE id = %(thread)s)
@@ -161,6 +166,7 @@ def add_titles(database: str, thread: str, titles: list[str]) -> None:
     with psycopg.connect(database) as connection:
         connection.execute(ADD_THREADS, {"titles": titles, "thread": thread})
         connection.execute(ADD_TITLES, {"titles": titles, "thread": thread})
+        connection.execute(ADD_FIRST_VERSIONS, {"thread": thread})
 
 
 def name_reader(database: str, thread: str, name: str) -> None:

@@ -14,7 +14,8 @@ def test_a_conversation_is_shared_up_to_a_turn_read_and_taken_back(reader: Reade
         page.get_by_role("button", name="More about this reply").first.focus()
         keys.press("Enter")
         expect(page.get_by_role("menuitem", name="Copy")).to_be_focused()
-        keys.press("ArrowDown")
+        while page.locator(":focus").inner_text() != "Share up to here…":
+            keys.press("ArrowDown")
         keys.press("Enter")
         dialog = page.get_by_role("dialog", name="Share this conversation")
         expect(dialog).to_be_visible()
