@@ -60,7 +60,7 @@ def shown(chat: Chat, model: ModelServer, database: str) -> Iterator[str]:
     yield "a conversation"
     menu_of_the_reply(page)
     yield "the menu of a turn"
-    page.locator("#menu [role=menuitem]").nth(1).click()
+    page.locator("#menu [role=menuitem]").nth(-2).click()  # to share, before the one that forgets
     page.locator("#share-form button[type=submit]").click()
     expect(page.locator("#share-url")).to_be_visible()
     yield "sharing"

@@ -212,7 +212,7 @@ def owner(thread_id: str) -> User:
 async def test_the_conversation_to_read_says_what_of_it_stands_on_other_branches(talk: Talk) -> None:
     first = await talk.say("Call me Ann.")
     await talk.say("Call me Bea.", edits=first["id"])
-    archive = await talk.api.client.get(f"/api/v1/threads/{talk.thread}/export/", headers=talk.api.headers)
+    archive: Any = await talk.api.client.get(f"/api/v1/threads/{talk.thread}/export/", headers=talk.api.headers)
     with ZipFile(BytesIO(b"".join([part async for part in archive]))) as opened:
         [name] = [name for name in opened.namelist() if name.endswith(".md")]
         text = opened.read(name).decode()
