@@ -48,6 +48,7 @@ def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, forks
 DIFFERS = {
     "conversations.0042_temporary_threads": "its index holds no row yet, and is one pass over threads",
     "conversations.0043_instructions_id": "no release had the table that is made anew",
+    "conversations.0045_project_assistant": "no release had the table that gets an index",
     "memory.0007_project_scopes": "notes are written once more, and a worker of before can't keep the summary of a day",
 }
 """Migrations since the last release that its code can't run beside, with the reason, which CHANGELOG tells operators."""
