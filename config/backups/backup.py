@@ -8,12 +8,12 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 
 import psycopg
 from allauth.usersessions.models import UserSession
@@ -28,7 +28,7 @@ from config.backups import manifest, streams
 from config.backups.manifest import FILES, BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
 from conversations.errors import FileNotFound
 from conversations.files import storage
-from conversations.models import ContentAccess, MaintenanceRun, Thread
+from conversations.models import ContentAccess, File, MaintenanceRun, Thread
 from conversations.runtime.sql_files import read_statements
 from conversations.upkeep import partitions
 
@@ -45,6 +45,15 @@ OF_TEMPORARY: dict[str, LiteralString] = {
     "file_id": f" WHERE file_id NOT IN (SELECT id FROM conversations_file WHERE thread_id IN ({TEMPORARY}))",  # noqa: S608
 }
 PLACES, LOCK = "places", "lock"
+
+
+class SourceTable(NamedTuple):
+    """What is read of a table; ``but`` leaves rows out."""
+
+    name: str
+    columns: Sequence[str]
+    but: LiteralString
+
 
 type Progress = Callable[[str, int], None]
 """Is told what is done just now, and the bytes of it."""
@@ -139,10 +148,12 @@ def _read_tables(
     [(postgresql, snapshot_at)] = reader.execute(SQL["snapshot"])
     migrations = reader.execute("SELECT app, name FROM django_migrations ORDER BY app, name").fetchall()
     names = reader.execute(SQL["tables"], {"but": LEFT_OUT}).fetchall()
-    tables = [_read_table(reader, partial, key, pace, progress, name, columns) for name, columns in names]
+    sources = _sources(dict(names))
+    tables = [_read_table(reader, partial, key, pace, progress, source) for source in sources.values()]
+    places = sql.SQL(SQL["places"]).format(but=sql.SQL(sources[File._meta.db_table].but))
     with (partial / PLACES).open("w") as file, reader.cursor(name="places") as cursor:
         cursor.itersize = 10_000
-        file.writelines(f"{place}\n" for (place,) in cursor.execute(SQL["places"]))
+        file.writelines(f"{place}\n" for (place,) in cursor.execute(places))
     return {
         "postgresql": postgresql,
         "snapshot_at": snapshot_at.astimezone(UTC),
@@ -169,12 +180,12 @@ def _read_table(
     key: str,
     pace: streams.Pace,
     progress: Progress,
-    name: str,
-    columns: list[str],
+    source: SourceTable,
 ) -> StoredTable:
-    wanted = sql.SQL(", ").join(map(sql.Identifier, columns))
-    but = sql.SQL(_but_temporary(name, columns) if _knows_temporary(reader) else "")
-    statement = sql.SQL("COPY (SELECT {} FROM {}{}) TO STDOUT").format(wanted, sql.Identifier(name), but)
+    name, columns = source.name, source.columns
+    statement = sql.SQL("COPY (SELECT {} FROM {}{}) TO STDOUT").format(
+        sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(name), sql.SQL(source.but)
+    )
     rows, waiting = 0, bytearray()
     with (
         streams.target(partial, f"tables/{name}.copy.gz", key, compressed=True) as target,
@@ -196,10 +207,13 @@ def _read_table(
     return StoredTable(name=name, columns=tuple(columns), rows=rows, file=stored)
 
 
-def _knows_temporary(reader: psycopg.Connection) -> bool:
-    """A database of an earlier release, which is backed up before its upgrade, has no temporary chats."""
-    known = "SELECT FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'temporary'"
-    return reader.execute(known, [Thread._meta.db_table]).fetchone() is not None
+def _sources(tables: Mapping[str, Sequence[str]]) -> dict[str, SourceTable]:
+    """By name. A database of an earlier release, which is backed up before its upgrade, has no temporary chats."""
+    has_temporary = "temporary" in tables[Thread._meta.db_table]
+    return {
+        name: SourceTable(name, columns, _but_temporary(name, columns) if has_temporary else "")
+        for name, columns in tables.items()
+    }
 
 
 def _but_temporary(name: str, columns: Collection[str]) -> LiteralString:

@@ -21,11 +21,9 @@ WHERE sequence.relkind = 'S' AND sequence.relnamespace = current_schema()::regna
 ORDER BY table_.relname
 
 -- name: places
--- Where the bytes of files lie in the storage. As JSON, because a database of an earlier release has no such column.
+-- Where the bytes of files lie in the storage.
 WITH file AS (
-    SELECT id, place, thumbnail FROM conversations_file
-    WHERE thread_id IS NULL OR thread_id NOT IN (
-        SELECT id FROM conversations_thread AS thread WHERE to_jsonb(thread) ->> 'temporary' = 'true')
+    SELECT id, place, thumbnail FROM conversations_file{but}
 )
 SELECT place FROM file WHERE place <> ''
 UNION ALL SELECT thumbnail FROM file WHERE thumbnail <> ''

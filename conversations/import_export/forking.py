@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import batched
 from typing import Any
 
@@ -85,7 +85,7 @@ def fork(
 
 def copy_of(thread: Thread, turn: Message, scratch: Scratch, intake: FileIntake) -> ThreadRecord:
     """The path to a turn as a thread of its own, with copies of its files in the storage."""
-    path, now = paths.ids_to(turn), clock.now()
+    path, now = paths.ids_to(turn.id, thread_id=thread.id, user_id=thread.user_id), clock.now()
     ids = {id: uuid7() for id in path}
     files = _files(thread, path, intake)
     source = SourcePath(thread=thread, ids=ids, files={old: file.id for old, file in files.items()}, until=_until(turn))
@@ -124,6 +124,11 @@ class SourcePath:
     positions: list[int] = field(default_factory=list)
     """Of the turns that were read so far."""
 
+    @cached_property
+    def copied(self) -> Mapping[Any, str]:
+        """The id of the copy of each file, as blocks name them."""
+        return {str(old): str(new) for old, new in self.files.items()}
+
 
 def _until(turn: Message) -> datetime | None:
     """When the conversation went on from a turn for the first time."""
@@ -145,7 +150,7 @@ def _turns(source: SourcePath) -> Iterator[TurnRecord]:
             yield TurnRecord(
                 id=source.ids[turn.id],
                 role=turn.role,
-                content=[_block(block, source.files) for block in turn.blocks],
+                content=[_block(block, source.copied) for block in turn.blocks],
                 created_at=turn.created_at,
                 status=turn.status,
                 offline=turn.offline,
@@ -155,7 +160,7 @@ def _turns(source: SourcePath) -> Iterator[TurnRecord]:
                     for row in given.get(turn.position, ())
                     if row.file_id in source.files
                 ],
-                citations=[_cited(citation, source.files) for citation in turn.citations or ()],
+                citations=[_cited(citation, source.copied) for citation in turn.citations or ()],
             )
 
 
@@ -173,18 +178,14 @@ def _given_file(row: TurnFile, files: NewIds) -> GivenFile:
     return GivenFile(file_id=files[row.file_id], numbers=row.numbers, outlined=row.outlined)
 
 
-def _block(block: dict[str, Any], files: NewIds) -> dict[str, Any]:
-    return block | {"file": _file(block.get("file"), files)} if block["type"] == FILE else block
+def _block(block: dict[str, Any], copied: Mapping[Any, str]) -> dict[str, Any]:
+    """With the file's copy; one that is not there any more keeps its own."""
+    id = block.get("file")
+    return block | {"file": copied.get(id, id)} if block["type"] == FILE else block
 
 
-def _cited(citation: Any, files: NewIds) -> Any:
-    return citation | {"file": _file(citation["file"], files)}
-
-
-def _file(id: Any, files: NewIds) -> Any:
-    """Of the copy; one that is not there any more keeps its own."""
-    copied = {str(old): str(new) for old, new in files.items()}
-    return copied.get(id, id)
+def _cited(citation: Any, copied: Mapping[Any, str]) -> Any:
+    return citation | {"file": copied.get(citation["file"], citation["file"])}
 
 
 def _files(thread: Thread, path: Sequence[uuid.UUID], intake: FileIntake) -> dict[uuid.UUID, FileRecord]:

@@ -11,7 +11,7 @@ LONGEST_INSTRUCTIONS = 1_500
 
 class Project(models.Model):
     """A folder of a person's: threads and files that belong together, with a memory of their own. Ask for it through
-    ``conversations.projects``, which knows whose it is."""
+    ``conversations.threads.projects``, which knows whose it is."""
 
     class Colour(models.TextChoices):
         GREY = "grey"

@@ -2,7 +2,6 @@
 contexts for the model use what is there. Where counting fails, the estimate holds.
 """
 
-import asyncio
 import json
 import logging
 import time
@@ -15,6 +14,7 @@ from django.db import DatabaseError, transaction
 from conversations.context.tokens.estimate import TURN_OVERHEAD, countable_texts
 from conversations.models import text_blocks
 from conversations.providers import ProviderError, get_provider
+from conversations.replies.job_queue import JobQueue
 from conversations.runtime.db import in_database, run
 from conversations.runtime.sql_files import read_statements
 
@@ -26,8 +26,6 @@ NEWEST = 80
 """Turns of a thread that are looked at."""
 MOST = 10
 """Turns that are counted after one reply."""
-MOST_WAITING = 200
-"""Threads that wait for their counts. Any further one gets them after its next reply."""
 REST_SECONDS = 600.0
 """How long a provider is not asked again that could not count."""
 
@@ -50,22 +48,20 @@ class UncountedTurn:
     text: str
 
 
-class ExactCounts:
+class ExactCounts(JobQueue[CountJob]):
     """The counts that the replies of an event loop ask for: one request at a time, each turn once for a model."""
 
+    name = "exact counts"
+
     def __init__(self) -> None:
-        self._waiting: dict[CountJob, None] = {}
+        super().__init__()
         self._refused: dict[CountJob, set[int]] = {}
         self._resting: dict[str, float] = {}
-        self._task: asyncio.Task[None] | None = None
 
     def want(self, job: CountJob) -> None:
         """Count what is long in a thread, where the provider can and does not rest."""
-        if len(self._waiting) >= MOST_WAITING or not self._may_ask(job.provider):
-            return
-        self._waiting[job] = None
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name="exact counts")
+        if self._may_ask(job.provider):
+            super().want(job)
 
     def lacks(self, job: CountJob) -> bool:
         """Whether there is something to count that can be. Reads the database."""
@@ -74,24 +70,9 @@ class ExactCounts:
         except DatabaseError:
             return False
 
-    async def done(self) -> None:
-        """Wait until nothing is left to count."""
-        if self._task:
-            await self._task
-
-    async def stop(self) -> None:
-        if self._task:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
-        while self._waiting:
-            job = next(iter(self._waiting))
-            del self._waiting[job]
-            if self._may_ask(job.provider):
-                await self._count(job)
-
-    async def _count(self, job: CountJob) -> None:
+    async def work(self, job: CountJob) -> None:
+        if not self._may_ask(job.provider):
+            return
         try:
             counter = get_provider(job.provider).token_counter()
             assert counter

@@ -32,6 +32,7 @@ from conversations.providers import Provider, ProviderError, get_provider, model
 from conversations.providers.base import WHOLE, ModelCall, Payload, whole_text
 from conversations.providers.quoting import as_json
 from conversations.replies.closing import end_request
+from conversations.replies.job_queue import JobQueue
 from conversations.replies.outcomes import Outcome
 from conversations.runtime import clock, telemetry
 from conversations.runtime.db import in_database
@@ -48,7 +49,6 @@ LONGEST_ANSWER = 300
 DEADLINE_SECONDS = 20.0
 LASTS = timedelta(minutes=2)
 """How long tokens stay set aside for a call whose process has died."""
-MOST_WAITING = 200
 
 BEFORE = re.compile(r"(?:#+\s*|\*+|title:\s*)+", re.IGNORECASE)
 """What models put before a title."""
@@ -82,38 +82,20 @@ class TitleRequest:
     through: int
 
 
-class Titles:
+class Titles(JobQueue[TitleJob]):
     """The titles that the replies of an event loop ask for, one request at a time."""
 
-    def __init__(self) -> None:
-        self._waiting: dict[TitleJob, None] = {}
-        self._task: asyncio.Task[None] | None = None
+    name = "titles"
 
     def want(self, job: TitleJob) -> None:
-        if settings.OPENBOOK_TITLE_MODEL == OFF or len(self._waiting) >= MOST_WAITING:
-            return
-        self._waiting[job] = None
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name="titles")
+        if settings.OPENBOOK_TITLE_MODEL != OFF:
+            super().want(job)
 
-    async def done(self) -> None:
-        """Wait until none is wanted any more."""
-        if self._task:
-            await self._task
-
-    async def stop(self) -> None:
-        if self._task:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
-        while self._waiting:
-            job = next(iter(self._waiting))
-            del self._waiting[job]
-            try:
-                await give_title(job)
-            except (DatabaseError, ProviderError, RateLimited) as error:
-                log.warning("no title by a model", extra={"thread_id": str(job.thread), "cause": type(error).__name__})
+    async def work(self, job: TitleJob) -> None:
+        try:
+            await give_title(job)
+        except (DatabaseError, ProviderError, RateLimited) as error:
+            log.warning("no title by a model", extra={"thread_id": str(job.thread), "cause": type(error).__name__})
 
 
 async def give_title(job: TitleJob) -> None:

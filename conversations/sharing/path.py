@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from conversations.models import Message, Share
-from conversations.runtime.db import run
-from conversations.runtime.sql_files import read_statements
-
-TURN_IDS = read_statements(__file__)["turn_ids"]
+from conversations.threads import paths
 
 
 def is_shown(turn: Message) -> bool:
@@ -18,8 +15,7 @@ def turn_ids(share: Share) -> list[UUID]:
     """Of all turns on the path, the first one first; none where the shared turn is gone. Their rows say which are shown."""
     if share.message_id is None:
         return []
-    rows = run(TURN_IDS, message=share.message_id, thread=share.thread_id, user=share.user_id)
-    return [id for (id,) in rows]
+    return paths.ids_to(share.message_id, thread_id=share.thread_id, user_id=share.user_id)
 
 
 def turns(share: Share, ids: Sequence[UUID]) -> list[Message]:

@@ -7,6 +7,7 @@ whoever reads it needs no walk; to move it changes these marks alone (requiremen
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -30,19 +31,17 @@ class PlacedTurn:
 
     id: uuid.UUID
     parent: uuid.UUID | None
-    position: int
 
 
-def activate(user: User, thread_id: str | uuid.UUID, message_id: str | uuid.UUID) -> Thread:
-    """The path through a turn becomes the active one, to its newest end. Raises ``ThreadNotFound``, ``MessageNotFound``, and
-    ``ReplyInProgress`` while a reply runs in the thread."""
-    with transaction.atomic():
-        thread = threads.locked(user, thread_id)
-        refuse_while_running(thread)
-        turn = threads.message_in(thread, message_id)
-        end_at(thread, newest_end(turn.id, _since(turn)))
-    catch_up_if_possible(user.pk)
-    return threads.get(user, thread.id)
+@transaction.atomic
+def activate(user: User, thread_id: str | uuid.UUID, message_id: str | uuid.UUID) -> None:
+    """The path through a turn becomes the active one, to its newest end; the index catches up once that is committed. Raises
+    ``ThreadNotFound``, ``MessageNotFound``, and ``ReplyInProgress`` while a reply runs in the thread."""
+    thread = threads.locked(user, thread_id)
+    _refuse_while_running(thread)
+    turn = threads.message_in(thread, message_id)
+    end_at(thread, newest_end(turn.id, _since(turn)))
+    transaction.on_commit(partial(catch_up_if_possible, user.pk))
 
 
 def end_at(thread: Thread, turn_id: uuid.UUID | None) -> None:
@@ -70,7 +69,7 @@ def end_at(thread: Thread, turn_id: uuid.UUID | None) -> None:
     )
 
 
-def refuse_while_running(thread: Thread) -> None:
+def _refuse_while_running(thread: Thread) -> None:
     running = Reply.objects.filter(user=thread.user_id, thread=thread, status=Reply.Status.RUNNING).first()
     if running:
         raise ReplyInProgress(reply=str(running.id))
@@ -89,18 +88,19 @@ def newest_end(turn_id: uuid.UUID, turns: Iterable[PlacedTurn]) -> uuid.UUID:
 
 def _since(turn: Message) -> list[PlacedTurn]:
     later = Message.objects.filter(user=turn.user_id, thread=turn.thread_id, position__gte=turn.position)
-    rows = later.order_by("position").values_list("id", "parent_id", "position")
-    return [PlacedTurn(id=id, parent=parent, position=position) for id, parent, position in rows]
+    rows = later.order_by("position").values_list("id", "parent_id")
+    return [PlacedTurn(id=id, parent=parent) for id, parent in rows]
 
 
-def ids_to(turn: Message) -> list[uuid.UUID]:
-    """Of the path that ends with a turn, oldest first, whether it is the active one or not."""
-    return [id for (id,) in run(SQL["path"], user=turn.user_id, thread=turn.thread_id, turn=turn.id)]
+def ids_to(turn_id: uuid.UUID, *, thread_id: uuid.UUID, user_id: int) -> list[uuid.UUID]:
+    """Of the path that ends with a turn, oldest first, whether it is the active one or not; none where the turn is gone."""
+    return [id for (id,) in run(SQL["path"], user=user_id, thread=thread_id, turn=turn_id)]
 
 
 def turns_to(thread: Thread, message_id: str | uuid.UUID) -> QuerySet[Message]:
     """The turns of the path that ends with one, oldest first. Raises ``MessageNotFound``."""
-    ids = ids_to(threads.message_in(thread, message_id))
+    turn = threads.message_in(thread, message_id)
+    ids = ids_to(turn.id, thread_id=thread.id, user_id=thread.user_id)
     return Message.objects.filter(user=thread.user_id, thread=thread, id__in=ids).order_by("position")
 
 
@@ -120,7 +120,7 @@ def versions(turns: Sequence[Message]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]
         return {}
     first = turns[0]
     rows = run(SQL["siblings"], user=first.user_id, thread=first.thread_id, turns=[turn.id for turn in turns])
-    by_place: dict[tuple[uuid.UUID | None, int], list[uuid.UUID]] = {}
-    for id, parent, depth, _ in rows:
-        by_place.setdefault((parent, depth), []).append(id)
-    return {turn.id: by_place.get((turn.parent_id, turn.depth), [turn.id]) for turn in turns}
+    following: dict[uuid.UUID | None, list[uuid.UUID]] = {}
+    for id, parent, _ in rows:
+        following.setdefault(parent, []).append(id)
+    return {turn.id: following.get(turn.parent_id, [turn.id]) for turn in turns}

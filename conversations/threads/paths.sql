@@ -25,13 +25,14 @@ SET message_count = %(depth)s, path_version = path_version + 1, updated_at = %(n
 WHERE user_id = %(user)s AND id = %(thread)s
 
 -- name: path
--- A turn and those before it, oldest first.
+-- A turn and those before it, oldest first, by the parents alone: what other paths went through is never met.
 WITH RECURSIVE path AS (
     SELECT id, parent_id, depth FROM conversations_message
     WHERE user_id = %(user)s AND thread_id = %(thread)s AND id = %(turn)s
     UNION ALL
     SELECT turn.id, turn.parent_id, turn.depth
-    FROM path JOIN conversations_message AS turn ON turn.user_id = %(user)s AND turn.id = path.parent_id
+    FROM path JOIN conversations_message AS turn
+      ON turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.id = path.parent_id
 )
 SELECT id FROM path ORDER BY depth
 
@@ -41,12 +42,12 @@ WITH wanted AS (
     SELECT DISTINCT turn.depth, turn.parent_id FROM conversations_message AS turn
     WHERE turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.id = ANY(%(turns)s)
 )
-SELECT version.id, version.parent_id, version.depth, version.position
+SELECT version.id, version.parent_id, version.position
 FROM wanted JOIN conversations_message AS version
   ON version.user_id = %(user)s AND version.thread_id = %(thread)s AND version.depth = wanted.depth
  AND NOT version.is_active AND version.parent_id IS NOT DISTINCT FROM wanted.parent_id
 UNION ALL
-SELECT version.id, version.parent_id, version.depth, version.position
+SELECT version.id, version.parent_id, version.position
 FROM wanted JOIN conversations_message AS version
   ON version.user_id = %(user)s AND version.thread_id = %(thread)s AND version.depth = wanted.depth
  AND version.is_active AND version.parent_id IS NOT DISTINCT FROM wanted.parent_id

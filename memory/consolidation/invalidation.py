@@ -64,8 +64,8 @@ def path_moved(
     IndexedPassage.objects.filter(user_id=user_id, thread=thread_id, depth__gt=depth).delete()
     user = User.objects.get(id=user_id)
     zone = zone_of(preferences_of(user))
-    store.unsettle(user_id, thread_id, positions=positions, turns=left, zone=zone, at=clock.now())
     store.remove_parts_from(user_id, thread_id, min(positions), zone=zone, at=clock.now())
+    store.unsettle(user_id, thread_id, positions=positions, turns=left, zone=zone, at=clock.now())
 
 
 def _makers(user_id: int, thread_id: uuid.UUID, versions: Sequence[FilterArtifact]) -> QuerySet[Message]:

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 
 from conversations.models import Thread
 from conversations.runtime import clock
-from memory.consolidation.store import remake_days
+from memory.consolidation.store import days_of, remake_days
 from memory.models import Memory, ThreadSummary
 from memory.services import preferences_of, zone_of
 from memory.tags import project_tag, thread_tag, user_tag
@@ -21,8 +21,7 @@ def move_memory(thread: Thread, *, before: uuid.UUID | None, now: uuid.UUID | No
         Memory.objects.filter(user=thread.user_id, id=memory.id).update(tags=tags)
     zone = zone_of(preferences_of(thread.user))
     parts = ThreadSummary.objects.filter(user=thread.user_id, thread=thread).exclude(text="")
-    days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
-    remake_days(thread.user_id, days, zone, clock.now())
+    remake_days(thread.user_id, days_of(parts, zone), zone, clock.now())
 
 
 def move_notes(notes: QuerySet[Memory]) -> None:

@@ -135,7 +135,7 @@ def unsettle(
 ) -> None:
     """The parts of these places tell nothing until they are made anew, and nothing is known by these turns."""
     parts = parts_at(user_id, thread_id, positions)
-    days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
+    days = days_of(parts, zone)
     parts.update(text="", key_moments=[], stale_since=at)
     _restore_what_they_replaced(user_id, turns)
     _drop(user_id, turns)
@@ -145,8 +145,7 @@ def unsettle(
 def remove_parts_from(user_id: int, thread_id: uuid.UUID, position: int, *, zone: tzinfo, at: datetime) -> None:
     """Parts that begin there or later are no parts any more: their turns count as not read yet."""
     parts = _readable(user_id, thread_id).filter(first_position__gte=position)
-    days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
-    if days:
+    if days := days_of(parts, zone):
         parts.delete()
         remake_days(user_id, days, zone, at)
 
@@ -229,6 +228,11 @@ def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findin
             sources=list(topic.sources),
             opened_at=topic.at,
         )
+
+
+def days_of(parts: QuerySet[ThreadSummary], zone: tzinfo) -> set[date]:
+    """On which they began in this zone."""
+    return {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
 
 
 def remake_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:

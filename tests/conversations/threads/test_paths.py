@@ -37,7 +37,7 @@ def test_the_newest_end_is_the_last_stored_of_all_that_follow(choices: list[int]
     for number, choice in enumerate(choices):
         parents[ids[number + 1]] = ids[choice % (number + 1)]
     start = data.draw(st.sampled_from(ids))
-    turns = [PlacedTurn(id=id, parent=parents[id], position=place + 1) for place, id in enumerate(ids)]
+    turns = [PlacedTurn(id=id, parent=parents[id]) for id in ids]
 
     def follows(id: uuid.UUID | None) -> bool:
         return id is not None and (id == start or follows(parents[id]))

@@ -337,7 +337,7 @@ export class Log {
       : turns;
     if (!below.length) return; // notes of replies that left no turn stay below their message
     if (parent) this.#takeAfter(parent);
-    for (const turn of below) this.#drop(turn);
+    else for (const turn of below) this.#drop(turn);
   }
 
   #drop(turn) {

@@ -93,16 +93,9 @@ export class OpenThread {
 
   /** Another branch is shown. @param {string} [id] a turn of it, to be in view */
   async #moved(id) {
-    const page = await this.#newest();
+    await this.#reread({ cleared: true, isOtherBranch: true });
     if (this.closed) return;
-    this.log.clear();
-    this.#remember(page);
-    this.log.merge(page.results, { whole: true });
     this.sending.showAll();
-    this.workbench.turnsChanged(!this.#previous);
-    this.workbench.load();
-    this.#setRunning(this.#liveReply);
-    this.on.onEarlier(Boolean(this.#previous));
     while (id && !this.log.turn(id) && !this.closed && (await this.earlier(FAR)));
     if (!this.closed) this.on.onMoved(id && this.log.turn(id));
   }
@@ -238,11 +231,11 @@ export class OpenThread {
     this.#pump();
   }
 
-  /** What is there now. `cleared`: of what is shown nothing counts any more. */
-  async #reread({ cleared = false } = {}) {
+  /** What is there now. `cleared`: of what is shown nothing counts any more; `isOtherBranch`: nor where it stands. */
+  async #reread({ cleared = false, isOtherBranch = false } = {}) {
     const page = await this.#newest();
     if (this.closed) return;
-    if (this.#failed) this.log.clear();
+    if (this.#failed || isOtherBranch) this.log.clear();
     this.#failed = false;
     const whole = cleared || !page.previous;
     if (whole) this.#previous = page.previous;
