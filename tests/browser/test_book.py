@@ -107,6 +107,7 @@ def test_a_recalled_passage_leads_to_the_whole_turn_in_its_own_conversation(chat
 def test_a_recalled_turn_leads_back_to_it_in_the_same_conversation(chat: Chat, browser_database: str) -> None:
     chat.ask("My boat is called Marisol.")
     add_turns(browser_database, chat.thread_id, 200)
+    chat.page.reload()
     chat.ask("What is my boat called?")
     message = recalled_in(open_book(chat))
     said = message.inner_text().splitlines()

@@ -9,7 +9,7 @@ from tests.browser.rows import add_artifact
 from tests.model_scripts import Gate, text
 from tests.model_server import ModelServer
 
-MENU = "Rename, remember, clear or delete this conversation"
+MENU = "What to do with this conversation"
 
 
 def begin_clearing(chat: Chat) -> Locator:

@@ -146,7 +146,7 @@ def test_a_turn_is_forgotten_in_the_chat_and_a_conversation_left_out_of_memory(
     expect(turn.locator(".bubble")).to_have_text("Forgotten")
     expect(turn.get_by_role("button")).to_have_count(0)
 
-    chat.page.get_by_role("button", name="Rename, remember, clear or delete this conversation").click()
+    chat.page.get_by_role("button", name="What to do with this conversation").click()
     chat.page.get_by_role("menuitemcheckbox", name="Remember this conversation", checked=True).click()
     expect(chat.page.locator("#unremembered")).to_be_visible()
     chat.page.reload()

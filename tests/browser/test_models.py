@@ -211,6 +211,6 @@ def test_where_staff_take_a_model_away_what_was_typed_stays_and_the_page_says_wh
     pick(chat, "Claude Haiku 5.5")
     expect(chat.page.locator("#answers")).to_be_hidden()
     offer_models(browser_database, OPUS)
-    chat.page.get_by_role("button", name="Answer again with …").click()
+    chat.page.get_by_role("button", name="Answer again with …").last.click()
     menu(chat).get_by_role("menuitem", name="Claude Haiku 5.5").click()
     expect(chat.page.get_by_role("alert")).to_have_text(NOT_OFFERED)
