@@ -353,9 +353,7 @@ def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reade
         expect(chat.threads).to_be_hidden()
         expect(show).to_be_focused()
         expect(chat.page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
-        expect(
-            chat.page.get_by_role("button", name="What to do with this conversation")
-        ).to_be_in_viewport(ratio=1)
+        expect(chat.page.get_by_role("button", name="What to do with this conversation")).to_be_in_viewport(ratio=1)
         assert chat.too_small_targets() == []
 
 
