@@ -96,7 +96,7 @@ def test_a_long_reply_that_ends_in_another_tab_is_told_without_its_words(reader:
         gate = Gate()
         model.script(text("It ", gate, "ends."))
         chat.send("Take your time")
-        expect(chat.live.locator(".prose")).to_have_text("It")
+        expect(chat.live.locator(".parts > .prose")).to_have_text("It")
         page.evaluate(LATER)
         page.evaluate(HIDE, True)
         gate.open()

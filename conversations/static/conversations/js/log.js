@@ -166,7 +166,7 @@ export class Log {
   /** A reply begins: whatever answered that turn before is superseded. */
   begin(replyId, userMessageId) {
     if (this.live?.replyId === replyId) return this.live;
-    const superseded = this.#takeAfter(userMessageId);
+    const superseded = this.#takeFrom(this.turn(userMessageId)?.nextElementSibling);
     this.live = this.#assistantTurn(replyId);
     this.live.superseded = superseded;
     this.#insert(this.live);
@@ -327,36 +327,34 @@ export class Log {
     }
   }
 
-  /** What stood below the turn that a message follows stands on another branch. @param {Message} message */
-  leaveAfter({ parent }) {
-    const before = parent && this.#byMessage.get(parent)?.element;
-    if (parent && !before) return;
-    const turns = [...this.#byMessage.values()];
-    const below = before
-      ? turns.filter(({ element }) => before.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)
-      : turns;
-    if (!below.length) return; // notes of replies that left no turn stay below their message
-    if (parent) this.#takeAfter(parent);
-    else for (const turn of below) this.#drop(turn);
+  /** What stood below the turn that a new message follows stands on another branch. @param {Message} message */
+  leaveAfter({ id, parent }) {
+    const before = parent && this.turn(parent);
+    if (this.#byMessage.has(id) || (parent && !before)) return;
+    const first = before ? before.nextElementSibling : this.element.firstElementChild;
+    // Notes of replies that left no turn stay below their message.
+    if (this.#storedFrom(first).some((element) => this.#byMessage.has(element.dataset.message))) this.#takeFrom(first);
   }
 
-  #drop(turn) {
-    turn.element.remove();
-    this.#byMessage.delete(turn.message.id);
-  }
-
-  /** @returns {AssistantTurn[]} the stored answers below that turn, which leave the page */
-  #takeAfter(messageId) {
+  /** @returns {AssistantTurn[]} the stored turns from that element on, which leave the page */
+  #takeFrom(first) {
     const taken = [];
-    const question = this.#byMessage.get(messageId)?.element;
-    while (question?.nextElementSibling && !question.nextElementSibling.classList.contains("pending")) {
-      const next = /** @type {HTMLElement} */ (question.nextElementSibling);
-      const turn = this.#byMessage.get(next.dataset.message);
+    for (const element of this.#storedFrom(first)) {
+      const turn = this.#byMessage.get(element.dataset.message);
       if (turn) taken.push(turn);
-      this.#byMessage.delete(next.dataset.message);
-      next.remove();
+      this.#byMessage.delete(element.dataset.message);
+      element.remove();
     }
     return taken;
+  }
+
+  /** @returns {HTMLElement[]} from that one on, to the first that is on its way */
+  #storedFrom(first) {
+    const elements = [];
+    for (let each = first; each && !each.classList.contains("pending"); each = each.nextElementSibling) {
+      elements.push(each);
+    }
+    return elements;
   }
 
   /** An attempt that left nothing supersedes nothing. */
