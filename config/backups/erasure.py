@@ -12,8 +12,9 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 
 from conversations.accounts import lifecycle
-from conversations.models import File, Message, Reply, Thread
+from conversations.models import File, Message, Reply, Share, Thread
 from conversations.replies.closing import interrupt
+from conversations.sharing import shares
 from conversations.threads import deletion
 from memory import forgetting
 from memory.forgetting import ledger
@@ -125,6 +126,12 @@ def _turns(entries: dict[str, Entry]) -> Steps:
             yield partial(forgetting.forget_turn, turn.thread.user, turn.id)
 
 
+def _shares(entries: dict[str, Entry]) -> Steps:
+    for share, _ in _rows(Share, Kind.SHARE, entries):
+        if share.revoked_at is None:
+            yield partial(shares.revoke, Share.objects.filter(user=share.user_id, id=share.id))
+
+
 def _everything(entries: dict[str, Entry]) -> Steps:
     return (partial(forgetting.forget_all, user) for user, _ in _users(Kind.EVERYTHING, entries))
 
@@ -137,5 +144,6 @@ STEPS: dict[Kind, Callable[[dict[str, Entry]], Steps]] = {
     Kind.MEMORY: _memories,
     Kind.TURN: _turns,
     Kind.TOPIC: _topics,
+    Kind.SHARE: _shares,
     Kind.EVERYTHING: _everything,
 }

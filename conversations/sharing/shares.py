@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from artifacts.models import Artifact
@@ -31,6 +32,7 @@ from conversations.models import Message, Share, Thread
 from conversations.models.shares import PURPOSE
 from conversations.runtime import clock, encryption
 from conversations.sharing.path import is_shown
+from memory.forgetting import ledger
 
 MOST = 500
 """Links that work, of one person."""
@@ -91,9 +93,16 @@ def of_artifact(artifact: Artifact, user: User, terms: Terms, *, version: int | 
     return _made(user, terms, thread=threads.get(user, artifact.thread_id), artifact=artifact, version=version)
 
 
+@transaction.atomic
 def revoke(shares: QuerySet[Share]) -> int:
-    """They open nothing from now on. Returns how many were not revoked before."""
-    return shares.filter(revoked_at=None).update(revoked_at=clock.now())
+    """They open nothing from now on, nor after an older backup was restored. Returns how many were not revoked before.
+
+    Raises ``LedgerAway``, and revokes nothing then.
+    """
+    ids = list(shares.select_for_update().filter(revoked_at=None).order_by("id").values_list("id", flat=True))
+    for id in ids:
+        ledger.note(ledger.Kind.SHARE, id)
+    return shares.filter(id__in=ids).update(revoked_at=clock.now())
 
 
 def address_of(share: Share) -> str | None:

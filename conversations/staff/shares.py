@@ -11,6 +11,7 @@ from conversations.models import Share
 from conversations.sharing import shares
 from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, thread_column, user_column
+from memory.forgetting.ledger import LedgerAway
 
 
 @admin.register(Share)
@@ -47,7 +48,11 @@ class ShareAdmin(InspectionAdmin[Share]):
     )
     def revoke(self, request: HttpRequest, queryset: QuerySet[Share]) -> None:
         working = list(queryset.filter(revoked_at=None))
-        shares.revoke(queryset)
+        try:
+            shares.revoke(queryset)
+        except LedgerAway as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return
         for share in working:
             self.log_change(request, share, "Revoked.")
         self.message_user(request, f"Revoked: {len(working)}. They open nothing any more.", messages.SUCCESS)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.contrib.messages import success
+from django.contrib.messages import error, success
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,6 +17,7 @@ from conversations.models import Share
 from conversations.runtime.site import requested_address
 from conversations.sharing import shares
 from conversations.web.views import SignedInRequest
+from memory.forgetting.ledger import LedgerAway
 
 PER_PAGE = 50
 
@@ -43,7 +44,12 @@ def page(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def revoke(request: SignedInRequest, share_id: UUID) -> HttpResponse:
     """Answers 404 for another person's, and for one that is revoked."""
-    if not shares.revoke(Share.objects.filter(user=request.user, id=share_id)):
+    try:
+        revoked = shares.revoke(Share.objects.filter(user=request.user, id=share_id))
+    except LedgerAway as refusal:
+        error(request, _(refusal.message))
+        return redirect("shares")
+    if not revoked:
         raise Http404("There is no such link.")
     success(request, _("The link is revoked: it opens nothing any more."))
     return redirect("shares")

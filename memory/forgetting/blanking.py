@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
+from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import F, Max, Model, Q, QuerySet, Value
+from django.db.models import F, Max, Model, QuerySet, Value
 from django.db.models.functions import Least
 
 from artifacts.models import Artifact, ArtifactVersion
@@ -62,14 +63,18 @@ def blank(user: User, rows: Rows) -> None:
     now = clock.now()
     _log_entries(rows)
     _threads(user, rows)
+    for (label, column), ids in rows.columns.items():
+        model = apps.get_model(label)
+        mine = model._default_manager.filter(user=user, pk__in=ids)
+        mine.update(**{column: data_map.blanks_of(model)[column]})
     _turns(user, rows.turns, now)
-    _feedback(user, rows)
     _requests(user, rows, now)
     _blocks(user, rows.blocks, now)
     ReplyEvent.objects.filter(user=user, reply__in=rows.replies | rows.errors).delete()
     gone: list[tuple[type[Model], Collection[Any]]] = [
         *((File, rows.files), (Memory, rows.memories), (Topic, rows.topics), (DailySummary, rows.days)),
         *((Artifact, rows.artifacts), (ArtifactVersion, rows.versions), (Prompt, rows.prompts)),
+        (Feedback, rows.feedback),
     ]
     for model, ids in gone:
         _take(model._default_manager.filter(user=user, pk__in=ids))
@@ -126,7 +131,6 @@ def _leave_kinds(rows: QuerySet[Any]) -> None:
 def _threads(user: User, rows: Rows) -> None:
     mine = Thread.objects.filter(user=user)
     mine.filter(id__in=rows.threads).update(title=data_map.blanks_of(Thread)["title"])
-    mine.filter(id__in=rows.tagged).update(tags=data_map.blanks_of(Thread)["tags"])
     touched = mine.filter(id__in={turn.thread for turn in rows.turns})
     gone = Message.objects.filter(user=user, id__in=[turn.id for turn in rows.turns], client_message_id__isnull=False)
     sent = gone.values_list("client_message_id", flat=True)
@@ -158,13 +162,6 @@ def _turns(user: User, turns: Collection[ForgottenTurn], now: datetime) -> None:
     )
     run(EMPTY_PLACES, user=user.pk, turns=ids)
     run(FORGET_COUNTS, user=user.pk, turns=ids)
-
-
-def _feedback(user: User, rows: Rows) -> None:
-    """What tells of it, and what was said of turns that go and of answers to them."""
-    wrote = Message.objects.filter(user=user, reply__in=rows.replies).values_list("id", flat=True)
-    turns = {turn.id for turn in rows.turns} | set(wrote)
-    _take(Feedback.objects.filter(Q(message__in=turns) | Q(id__in=rows.feedback), user=user))
 
 
 def _blocks(user: User, ids: Collection[int], now: datetime) -> None:

@@ -40,6 +40,8 @@ class Kind(StrEnum):
     FILE = "file"
     TOPIC = "topic"
     EVERYTHING = "everything"
+    SHARE = "share"
+    """A link that was revoked."""
     LEAVING = "leaving"
     """An account that its person wants deleted."""
     STAYING = "staying"

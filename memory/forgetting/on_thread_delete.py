@@ -13,7 +13,7 @@ from memory.forgetting.matcher import Needles
 from memory.forgetting.quotations import Quotations
 from memory.forgetting.recorded_texts import ITEMS_START, RemovedRows, find_recorded
 from memory.forgetting.result import Rows
-from memory.forgetting.search import in_order, parts_with, resting_on
+from memory.forgetting.search import feedback_on, in_order, parts_with, resting_on
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.tags import thread_tag
 
@@ -123,6 +123,7 @@ def _told(
         blocks=records.blocks,
         requests=records.requests,
         touched=records.threads | quotes.threads | {turn.thread for turn in turns},
+        feedback=feedback_on(user_id, turns, quotes.replies),
     )
 
 

@@ -1,10 +1,21 @@
 """What goes when something is forgotten."""
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 type Why = Literal["source", "mention"]
+type Column = tuple[str, str]
+"""Of the data map: the label of a model, and the name of a column."""
+
+TAGS, NAME = ("conversations.Thread", "tags"), ("conversations.Project", "name")
+INSTRUCTIONS: tuple[Column, ...] = (
+    ("conversations.Thread", "instructions"),
+    ("conversations.Project", "instructions"),
+    ("conversations.Instructions", "about"),
+    ("conversations.Instructions", "style"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +35,7 @@ class Forgetting:
     """What goes, as the person is told it: memories by id, the turns, oldest first, and how many of what else tells of it.
 
     ``snapshots`` are the model requests that can't be rebuilt any more, ``summaries`` those of parts of threads and of days.
+    ``projects`` lose their names, ``instructions`` are texts of them: the person's two, those of projects and of threads.
     """
 
     memories: tuple[uuid.UUID, ...] = ()
@@ -31,6 +43,10 @@ class Forgetting:
     artifacts: int = 0
     topics: int = 0
     titles: int = 0
+    projects: int = 0
+    instructions: int = 0
+    prompts: int = 0
+    feedback: int = 0
     summaries: int = 0
     snapshots: int = 0
 
@@ -52,12 +68,12 @@ class Clearing:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What goes, by the ids of rows: memories, topics, days and files are deleted, all others blanked.
+    """What goes, by the ids of rows: memories, topics, days, files, prompts and feedback are deleted, all others blanked.
 
     ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those that wrote or answered
     something of it or quote it. ``requests`` were given something of it, ``errors`` are their replies: of how these ended
-    nothing is told but the kind. ``threads`` are those whose title goes, ``tagged`` those whose tags do. ``files`` are those
-    that the turns brought, ``feedback`` tells of it.
+    nothing is told but the kind. ``threads`` are those whose title goes, ``columns`` the rows of which the person's own words
+    in one column do. ``files`` are those that the turns brought, ``feedback`` tells of it or is of something that goes.
     """
 
     memories: frozenset[uuid.UUID] = frozenset()
@@ -67,7 +83,7 @@ class Rows:
     days: frozenset[uuid.UUID] = frozenset()
     beside: frozenset[uuid.UUID] = frozenset()
     threads: frozenset[uuid.UUID] = frozenset()
-    tagged: frozenset[uuid.UUID] = frozenset()
+    columns: Mapping[Column, frozenset[uuid.UUID]] = field(default_factory=dict)
     artifacts: frozenset[uuid.UUID] = frozenset()
     versions: frozenset[int] = frozenset()
     replies: frozenset[uuid.UUID] = frozenset()
@@ -79,13 +95,21 @@ class Rows:
     touched: frozenset[uuid.UUID] = frozenset()
     feedback: frozenset[uuid.UUID] = frozenset()
 
+    def of(self, *columns: Column) -> frozenset[uuid.UUID]:
+        """The rows of which the words in one of these columns go."""
+        return frozenset().union(*(self.columns.get(column, ()) for column in columns))
+
     def summary(self) -> Forgetting:
         return Forgetting(
             memories=tuple(sorted(self.memories)),
             turns=self.turns,
             artifacts=len(self.artifacts) + len(self.versions),
             topics=len(self.topics),
-            titles=len(self.threads | self.tagged),
+            titles=len(self.threads | self.of(TAGS)),
+            projects=len(self.of(NAME)),
+            instructions=sum(len(self.of(column)) for column in INSTRUCTIONS),
+            prompts=len(self.prompts),
+            feedback=len(self.feedback),
             summaries=len(self.summaries) + len(self.days),
             snapshots=len(self.requests),
         )

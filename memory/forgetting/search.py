@@ -13,7 +13,16 @@ from django.db.models.functions import Cast
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.files.thread_files import named_files, names_of_files
 from conversations.context.turns.groups import FILE
-from conversations.models import Feedback, Message, Prompt, Reply, ReplyEvent, Thread
+from conversations.models import (
+    Feedback,
+    Instructions,
+    Message,
+    Project,
+    Prompt,
+    Reply,
+    ReplyEvent,
+    Thread,
+)
 from conversations.runtime.db import run
 from conversations.threads.titles import titles_from
 from memory.forgetting import quotations
@@ -24,7 +33,7 @@ from memory.forgetting.matcher import Needles, TargetSentence, facts_in, quote_o
 from memory.forgetting.normalization import sentences
 from memory.forgetting.quotations import Quotations
 from memory.forgetting.recorded_texts import RemovedRows, RowKey, find_recorded
-from memory.forgetting.result import ForgottenTurn, Rows, Why
+from memory.forgetting.result import INSTRUCTIONS, Column, ForgottenTurn, Rows, Why
 from memory.language.words import WORD, stems, term
 from memory.models import DailySummary, Memory, ThreadSummary, Topic, Vocabulary
 
@@ -34,6 +43,13 @@ QUOTED = 5
 """Words of a sentence whose wording tells where it comes from."""
 IN_PIECES = {"reply.delta": "text", "reply.thinking": "summary"}
 """Where events tell a text piece by piece."""
+
+WRITTEN: Mapping[type[Model], Sequence[str]] = {
+    Thread: ("tags", "instructions"),
+    Project: ("name", "instructions"),
+    Instructions: ("about", "style"),
+}
+"""Rows of a person that stay, and the columns of their own words that are blanked one by one."""
 
 COUNTS = """
 SELECT wanted.term, (SELECT count(*) FROM memory_indexedpassage WHERE user_id = %(user)s AND terms @> ARRAY[wanted.term])
@@ -68,24 +84,31 @@ def find(user: User, target: ForgetTarget) -> Rows:
         user.pk, {*target.turns, *(source for memory in [*memories, *telling] for source in memory.sources)}
     )
     turns = _turns(user, sources, needles, copies)
+    columns = _columns(user, needles)
+    instructing = (id for column in INSTRUCTIONS for id in columns[column])
     exposure = given_away(
         user,
         hints,
-        {memory.id: frozenset({str(memory.id)}) for memory in memories} | {memory.id: hints.keys for memory in telling},
+        {memory.id: frozenset({str(memory.id)}) for memory in memories}
+        | {memory.id: hints.keys for memory in telling}
+        | dict.fromkeys(instructing, hints.keys),
         _told_by(turns, [*memories, *telling], hints),
     )
     files, quotes = _quoted(user, [*turns, *exposure.turns])
     mentions: dict[Message, Why] = dict.fromkeys([*quotes.turns, *exposure.turns], "mention")
     results = in_order(mentions | turns)
     rows = _rest(user, target, results, needles)
+    replies = _replies(user, results, copies, hints, exposure.replies) | quotes.replies
     rows = replace(
         rows,
+        columns=columns,
         memories=rows.memories | exposure.memories | {memory.id for memory in [*memories, *telling]},
         threads=rows.threads | exposure.threads,
         artifacts=rows.artifacts | exposure.artifacts,
         versions=rows.versions | exposure.versions,
-        replies=_replies(user, results, copies, hints, exposure.replies) | quotes.replies,
+        replies=replies,
         files=files,
+        feedback=rows.feedback | feedback_on(user.pk, results, replies),
     )
     return _with_records(user, rows, copies, quotes, exposure.blocks, everything=target.everything)
 
@@ -207,7 +230,6 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
         turns=tuple(turns),
         topics=_ids(told_topics) | resting_on(user.pk, topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
-        tagged=_ids(_telling(Thread.objects.filter(user=user).exclude(tags=[]), needles, "tags")),
         prompts=_ids(_telling(Prompt.objects.filter(user=user), needles, "name", "text")),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(user=user, thread__user=user), needles, "content")),
@@ -245,16 +267,27 @@ def _with_records(
     results = find_recorded(user.pk, threads, removed, needles, {**exposed, **quotes.blocks})
     versions = ArtifactVersion.objects.filter(user=user, id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(user=user, id__in=rows.artifacts).values_list("thread_id", flat=True)
-    touched = (
-        {turn.thread for turn in rows.turns} | rows.threads | rows.tagged | results.threads | {*versions} | {*artifacts}
-    )
+    labelled = rows.of(*((Thread._meta.label, name) for name in WRITTEN[Thread]))
+    touched = {turn.thread for turn in rows.turns} | rows.threads | labelled | results.threads
     return replace(
         rows,
         blocks=results.blocks,
         requests=results.requests,
         errors=results.replies | rows.replies,
-        touched=frozenset(touched),
+        touched=frozenset(touched | {*versions} | {*artifacts}),
     )
+
+
+def _columns(user: User, needles: Needles) -> dict[Column, frozenset[uuid.UUID]]:
+    """Where the person's own words beside turns tell it."""
+    telling = {
+        model: _telling(model._default_manager.filter(user=user), needles, *names) for model, names in WRITTEN.items()
+    }
+    return {
+        (model._meta.label, name): _ids(row for row in rows if needles.tell(getattr(row, name)))
+        for model, rows in telling.items()
+        for name in WRITTEN[model]
+    }
 
 
 def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
@@ -291,6 +324,13 @@ def resting_on(user_id: int, rows: Iterable[Any], ids: Collection[uuid.UUID]) ->
     there = Message.objects.filter(user=user_id, id__in=others).exclude(status=Message.Status.FORGOTTEN)
     left = there.values_list("id", flat=True)
     return frozenset(row.id for row in results if {*left}.isdisjoint(row.sources))
+
+
+def feedback_on(user_id: int, turns: Iterable[ForgottenTurn], replies: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """What was said of turns that go, and of the answers that these replies wrote."""
+    wrote = Message.objects.filter(user=user_id, reply__in=replies).values_list("id", flat=True)
+    said = Feedback.objects.filter(user=user_id, message__in={turn.id for turn in turns} | {*wrote})
+    return frozenset(said.values_list("id", flat=True))
 
 
 def _with_whole_answers(user: User, turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:

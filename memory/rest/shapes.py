@@ -140,6 +140,10 @@ class ForgettingAnswer(TypedDict):
     artifacts: Annotated[int, "Versions of artifacts whose content goes."]
     topics: Annotated[int, "Topics that go."]
     titles: Annotated[int, "Threads that get another title, or lose their tags."]
+    projects: Annotated[int, "Projects whose name goes: they are called “[forgotten]”."]
+    instructions: Annotated[int, "Texts of instructions that go: the caller's two, those of projects and of threads."]
+    prompts: Annotated[int, "The caller's own prompts that go."]
+    feedback: Annotated[int, "Replies that lose what was said of them."]
     summaries: Annotated[int, "Summaries that are made anew."]
     snapshots: Annotated[int, "Recorded requests of which texts are blanked."]
 

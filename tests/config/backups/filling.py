@@ -19,7 +19,7 @@ def main(action: str) -> None:
 def fill() -> dict[str, object]:
     from conversations.accounts import lifecycle  # noqa: PLC0415
     from tests.belongings import belongings  # noqa: PLC0415
-    from tests.conversations.factories import make_file, make_thread, make_user  # noqa: PLC0415
+    from tests.conversations.factories import make_file, make_share, make_thread, make_user  # noqa: PLC0415
     from tests.memory.factories import make_memory, make_topic  # noqa: PLC0415
 
     make_user("emil")
@@ -34,7 +34,9 @@ def fill() -> dict[str, object]:
     make_memory(ada, "Likes an Axolotl.")
     make_file(ada, b"A list of the zoo")
     make_topic(ada, "A letter to the zoo")
-    make_thread(ada, ["What is left?", "This."], title="Left")
+    left = make_thread(ada, ["What is left?", "This."], title="Left")
+    for book in (True, False):
+        make_share(left, book=book)
     return {}
 
 
@@ -43,13 +45,17 @@ def tell() -> dict[str, object]:
 
     from conversations.context.record import snapshots  # noqa: PLC0415
     from conversations.files import storage  # noqa: PLC0415
-    from conversations.models import AccountDeletion, ContextSnapshot, File, Message, Thread  # noqa: PLC0415
+    from conversations.models import AccountDeletion, ContextSnapshot, File, Message, Share, Thread  # noqa: PLC0415
     from memory.models import Memory, Topic  # noqa: PLC0415
 
     return {
         "users": sorted(User.objects.values_list("username", flat=True)),
         "leaving": sorted(AccountDeletion.objects.values_list("user__username", flat=True)),
         "topics": sorted(Topic.objects.values_list("title", flat=True)),
+        "links": sorted(
+            f"{share.shows_book} until {share.expires_at.isoformat()}"
+            for share in Share.objects.filter(revoked_at=None)
+        ),
         "threads": sorted(Thread.objects.values_list("title", flat=True)),
         "texts": sorted(Message.objects.values_list("text", flat=True)),
         "memories": sorted(Memory.objects.values_list("content", flat=True)),
@@ -75,7 +81,8 @@ def forget() -> dict[str, object]:
     from django.contrib.auth.models import User  # noqa: PLC0415
 
     from conversations.accounts import lifecycle  # noqa: PLC0415
-    from conversations.models import File, Message, Reply, Thread  # noqa: PLC0415
+    from conversations.models import File, Message, Reply, Share, Thread  # noqa: PLC0415
+    from conversations.sharing import shares  # noqa: PLC0415
     from conversations.threads import deletion  # noqa: PLC0415
     from memory import forgetting  # noqa: PLC0415
     from memory.models import Memory, Topic  # noqa: PLC0415
@@ -89,12 +96,13 @@ def forget() -> dict[str, object]:
     forgetting.forget_memory(ada, Memory.objects.get(user=ada).id)
     forgetting.forget_turn(ada, Message.objects.get(thread__title="Pangolin", position=1).id)
     forgetting.forget_topic(Topic.objects.get(user=ada))
+    shares.revoke(Share.objects.filter(user=ada, shows_book=True))
     forgetting.forget_all(belinda)
     for name, last in (("emil", lifecycle.ask_deletion), ("fritz", lifecycle.keep)):
         person = User.objects.get(username=name)
         for say in (lifecycle.keep, lifecycle.ask_deletion, last):
             say(person)
-    return {"count": 8}
+    return {"count": 9}
 
 
 if __name__ == "__main__":

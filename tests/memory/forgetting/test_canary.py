@@ -40,7 +40,10 @@ LENGTHS = {
     "three words": "my {} stone",
     "a sentence": "Please keep in mind that the spare {} lies behind the old birch.",
 }
+OWN = ("fact", "about", "style", "project", "projectwish", "prompt", "prompttext")
+"""Of no thread. The fact stands in all the others, and in the instructions of the thread."""
 PLACES = (
+    *(*OWN, "wish"),
     *("turn", "clientid", "filename", "filetext", "answer", "query", "artifacttitle", "artifact", "title", "error"),
     "label",
     *("refusal", "note", "tag", "summary", "moment", "day", "topic", "log", "question", "feedback"),
@@ -54,10 +57,6 @@ NOT_PUT_IN = {
         *("problems", "diagnostics", "stop_reason", "provider_request_id", "provider_message_id")
     },
     "conversations.Message": {"citations", "model"},
-    "conversations.Thread": {"instructions"},
-    "conversations.Project": {"name", "instructions"},
-    "conversations.Prompt": {"name", "text"},
-    "conversations.Instructions": {"about", "style"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
 }
@@ -77,6 +76,12 @@ def _folder(settings: Settings) -> Iterator[None]:
 
 async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     words = {place: form_of.format(token) for place, token in TOKENS.items()}
+    written = {place: f"{words['fact']} {TOKENS[place]}" for place in (*OWN[1:], "wish")}
+    wishes = {"about": written["about"], "style": written["style"]}
+    assert (await api.call("PATCH", "account/instructions/", wishes)).status == 200
+    project = {"name": written["project"], "instructions": written["projectwish"]}
+    assert (await api.post("projects/", project)).status == 201
+    assert (await api.post("prompts/", {"name": written["prompt"], "text": written["prompttext"]})).status == 201
     name = f"{TOKENS['filename']}.md"
     uploaded = (await api.send("POST", "files/", form(f"{words['filetext']}\n".encode(), name), FORM)).body
     await in_database(progress.read_file)(uuid.UUID(uploaded["id"]))
@@ -88,9 +93,8 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     first = {"content": words["turn"], "client_message_id": TOKENS["clientid"], "files": [uploaded["id"]]}
     sent = (await api.post("threads/new/messages/", {"assistant": "analyst", **first})).body
     thread = sent["thread"]
-    assert (
-        await api.call("PATCH", f"threads/{thread}/", {"title": words["title"], "tags": [TOKENS["label"]]})
-    ).status == 200
+    labels = {"title": words["title"], "tags": [TOKENS["label"]], "instructions": written["wish"]}
+    assert (await api.call("PATCH", f"threads/{thread}/", labels)).status == 200
     said = {"value": -1, "text": words["feedback"]}
     assert (await api.post(f"messages/{sent['assistant_message']['id']}/feedback/", said)).status == 200
     await in_database(catch_up)(user.pk)
@@ -111,7 +115,9 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     assert TOKENS["filetext"] in quoted
     turn = sent["user_message"]["id"]
     memory = await in_database(remember)(user, thread, turn, words)
-    return {"thread": thread, "turn": turn, "file": uploaded["id"], "other": other["thread"], "memory": memory}
+    fact = str((await in_database(make_memory)(user, words["fact"])).id)
+    places = {"thread": thread, "turn": turn, "file": uploaded["id"], "other": other["thread"]}
+    return places | {"memory": memory, "fact": fact}
 
 
 KEPT: dict[str, tuple[Ids, KeptRows]] = {}
@@ -159,7 +165,8 @@ async def forget_turn(api: Api, ids: Ids) -> None:
 
 
 async def forget_memory(api: Api, ids: Ids) -> None:
-    assert (await api.post(f"memories/{ids['memory']}/forget/")).status == 200
+    for memory in (ids["memory"], ids["fact"]):
+        assert (await api.post(f"memories/{memory}/forget/")).status == 200
 
 
 async def delete_file(api: Api, ids: Ids) -> None:
@@ -186,15 +193,15 @@ OF_TURN = {
     *("turn", "clientid", "filename", "filetext", "error", "refusal", "note", "tag", "summary", "moment", "day"),
     *("topic", "log", "feedback"),
 }
-STAYS = {"artifact", "artifacttitle", "title", "label"}
+STAYS = {*OWN, "artifact", "artifacttitle", "title", "label", "wish"}
 GONE: dict[Way, set[str]] = {
     forget_turn: OF_TURN,
-    forget_memory: OF_TURN,
+    forget_memory: OF_TURN | {*OWN, "wish"},
     delete_file: {"filetext"},
     clear: {*PLACES} - STAYS,
-    delete_thread: {*PLACES},
+    delete_thread: {*PLACES} - {*OWN},
     delete_account: {*PLACES},
-    retain: {*PLACES},
+    retain: {*PLACES} - {*OWN},
 }
 """What each way takes along. What was said in other turns, and made, stays where those turns stay."""
 

@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations.accounts.instructions import instruct
 from conversations.context.builder import continue_context
 from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.record import snapshot_api, snapshots
@@ -20,7 +21,17 @@ from conversations.context.record.snapshots import NotRebuildable
 from conversations.context.render.rendering import canonical, round_text
 from conversations.context.rules.fitting import round_section
 from conversations.errors import MemoryNotFound, MessageNotFound, ReplyInProgress
-from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
+from conversations.models import (
+    ContextSnapshot,
+    Instructions,
+    Message,
+    Project,
+    Prompt,
+    Reply,
+    ReplyEvent,
+    Thread,
+    text_blocks,
+)
 from conversations.models.deletion_guard import allow_deletion
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
@@ -30,7 +41,17 @@ from memory.index.index_turns import catch_up
 from memory.models import Consolidation, DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 from memory.sources.recall import RecallQuery, search
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
+from tests.conversations.factories import (
+    make_context,
+    make_feedback,
+    make_project,
+    make_prompt,
+    make_reply,
+    make_snapshot,
+    make_thread,
+    make_user,
+    record,
+)
 from tests.conversations.staff.conftest import StaffReader
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -203,6 +224,29 @@ def test_a_needle_leaves_no_trace_in_the_database(month: Month) -> None:
     }
 
 
+def test_what_a_person_wrote_beside_conversations_goes_where_it_tells_it(month: Month) -> None:
+    instruct(month.user, about=f"Thrifty. {FACT}", style="In short sentences.")
+    told = make_project(month.user, "Stone QX-7731", instructions="Be kind.")
+    telling = make_project(month.user, "The cabin", instructions=f"Mind: {FACT}")
+    make_prompt(month.user, f"{FACT} {{{{what}}}}", name="Key")
+    kept = make_prompt(month.user, "Where is {{what}}?", name="Where")
+    Thread.objects.filter(id=month.told.id).update(tags=["QX-7731"])
+    Thread.objects.filter(id=month.elsewhere.id).update(tags=["key"], instructions=FACT)
+    make_feedback(month.elsewhere.messages.get(position=2), text=f"No: {FACT}")
+    make_feedback(month.asked.messages.get(position=2), text="Too long")
+    seen = forgetting.what_memory(month.user, month.memory.id)
+    assert seen == forgetting.forget_memory(month.user, month.memory.id)
+    assert (seen.instructions, seen.projects, seen.prompts, seen.feedback, seen.titles) == (3, 1, 1, 2, 1)
+    assert rows_with(*TELLING_WORDS) == []
+    assert list(Instructions.objects.values_list("about", "style")) == [("", "In short sentences.")]
+    assert {*Project.objects.values_list("id", "name", "instructions")} == {
+        (told.id, "[forgotten]", "Be kind."),
+        (telling.id, "The cabin", ""),
+    }
+    assert Prompt.objects.get() == kept
+    assert Thread.objects.get(id=month.elsewhere.id).tags == ["key"]
+
+
 def test_what_only_shares_the_topic_stays(month: Month) -> None:
     make_reply(month.elsewhere)
     untouched = make_snapshot(month.elsewhere)
@@ -278,6 +322,17 @@ def test_one_word_is_enough_where_the_fact_was_given(user: User) -> None:
         "conversations_thread",
     }
     assert elsewhere.messages.filter(text__contains="Quillhaven").exists(), "it was not given the fact"
+
+
+def test_one_word_is_enough_where_instructions_told_the_fact(user: User) -> None:
+    instruct(user, about="My boat is called Quillhaven.")
+    asked = make_thread(user, ["What is the name of my boat?", "Quillhaven."])
+    reply = make_reply(asked)
+    make_snapshot(asked, reply=reply)
+    add_reply(asked, 2, reply)
+    memory = make_memory(user, "Their boat is called Quillhaven.")
+    assert [one.text for one in forgetting.forget_memory(user, memory.id).turns] == ["Quillhaven."]
+    assert rows_with("Quillhaven") == []
 
 
 def test_an_answer_is_read_with_its_question(user: User) -> None:

@@ -8,8 +8,8 @@ const SHOWN = 12;
 const EXCERPT = 220;
 
 /**
- * What goes besides notes and turns: before, and afterwards.
- * @type {[string, (n: number) => string, (n: number) => string][]}
+ * What goes besides notes and turns: before, and afterwards where that reads otherwise.
+ * @type {[string, (n: number) => string, ((n: number) => string)?][]}
  */
 const OTHERS = [
   [
@@ -38,6 +38,21 @@ const OTHERS = [
     (n) =>
       ngettext("the content of {count} version of a document", "the content of {count} versions of documents", n),
   ],
+  [
+    "instructions",
+    (n) => ngettext("{count} text of your instructions", "{count} texts of your instructions", n),
+  ],
+  [
+    "projects",
+    (n) =>
+      ngettext(
+        "{count} name of a project: it becomes “[forgotten]”",
+        "{count} names of projects: they become “[forgotten]”",
+        n,
+      ),
+  ],
+  ["prompts", (n) => ngettext("{count} prompt of yours", "{count} prompts of yours", n)],
+  ["feedback", (n) => ngettext("your feedback on {count} reply", "your feedback on {count} replies", n)],
   [
     "summaries",
     (n) =>
@@ -112,7 +127,7 @@ function after(done) {
         "the text of {count} turns: in the conversation it says “Forgotten” there",
         done.turns.length,
       ),
-    ...OTHERS.filter(([name]) => done[name] > 0).map(([name, , words]) => words(done[name])),
+    ...OTHERS.filter(([name]) => done[name] > 0).map(([name, beforehand, words = beforehand]) => words(done[name])),
   ].filter(Boolean);
   if (!lines.length) return [h("p", {}, gettext("Nothing was left to forget."))];
   return [
