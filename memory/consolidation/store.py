@@ -2,14 +2,14 @@
 
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from conversations.accounts import allowances
-from conversations.models import Project, Thread
+from conversations.models import Message, Project, Thread
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.pending_parts import PartContent, PendingPart
 from memory.consolidation.supersession import (
@@ -19,6 +19,7 @@ from memory.consolidation.supersession import (
     key_of,
     new_facts,
     retold,
+    said_again,
     stored_fact,
     taken_back,
 )
@@ -74,10 +75,12 @@ def keep(
     """Store the findings of a part. To do so again with the same changes nothing but the time."""
     user, thread, part = pending.user, pending.thread, pending.part
     ids = [id for id in content.excluded_ids if id not in content.confined_ids]
+    _leave_to_others(user, thread, [*ids, *content.confined_ids])
     facts.remove(_drop(user, ids, confined=content.confined_ids))
     facts.end(_drop_unfounded(user, _removed_turns(pending, content), at))
     _keep_summary(pending, content, findings, at)
     whose = project_tag(pending.project) if pending.project else user_tag(user)
+    _keep_said_again(user, thread, said_again(findings.facts, facts))
     _keep_facts(user, new_facts(findings.facts, facts), [whose, thread_tag(thread)])
     for fact, ended_at in taken_back(findings.retracted, facts):
         Memory.objects.filter(user=user, id=fact.id, ended_at=None).update(ended_at=ended_at)
@@ -137,6 +140,7 @@ def unsettle(
     parts = parts_at(user_id, thread_id, positions)
     days = days_of(parts, zone)
     parts.update(text="", key_moments=[], stale_since=at)
+    _leave_to_others(user_id, thread_id, turns)
     _restore_what_they_replaced(user_id, turns)
     _drop(user_id, turns)
     remake_days(user_id, days, zone, at)
@@ -167,6 +171,39 @@ def _readable(user_id: int, thread_id: uuid.UUID) -> QuerySet[ThreadSummary]:
     return ThreadSummary.objects.filter(user=user_id, thread=thread_id).exclude(made_by=ThreadSummary.COPIED)
 
 
+def told_elsewhere(user_id: int, memories: Iterable[Memory], thread_id: uuid.UUID) -> dict[uuid.UUID, list[uuid.UUID]]:
+    """Those that other threads told as well: their turns, by memory."""
+    several = [memory for memory in memories if len(memory.sources) > 1]
+    turns = Message.objects.filter(user=user_id, id__in={source for memory in several for source in memory.sources})
+    others = {*turns.exclude(thread=thread_id).values_list("id", flat=True)} if several else set()
+    left = {memory.id: [source for source in memory.sources if source in others] for memory in several}
+    return {id: sources for id, sources in left.items() if sources}
+
+
+def leave_to(memory: Memory, sources: Sequence[uuid.UUID], *, without: uuid.UUID) -> None:
+    """It rests on these turns alone from now on, which are of other threads than that one."""
+    tags = [tag for tag in memory.tags if tag != thread_tag(without)]
+    Memory.objects.filter(user=memory.user_id, id=memory.id).update(sources=list(sources), tags=tags)
+
+
+def add_telling(memory: Memory, sources: Sequence[uuid.UUID], thread_id: uuid.UUID) -> None:
+    """That this thread told it, too."""
+    Memory.objects.filter(user=memory.user_id, id=memory.id).update(
+        sources=list(dict.fromkeys([*memory.sources, *sources])),
+        tags=list(dict.fromkeys([*memory.tags, thread_tag(thread_id)])),
+    )
+
+
+def _leave_to_others(user_id: int, thread_id: uuid.UUID, turns: Sequence[uuid.UUID]) -> None:
+    """What rests on these turns of the thread and was told in others rests on those alone."""
+    if turns:
+        resting = list(Memory.objects.filter(user=user_id, sources__overlap=list(turns)))
+        others = told_elsewhere(user_id, resting, thread_id)
+        for memory in resting:
+            if memory.id in others:
+                leave_to(memory, others[memory.id], without=thread_id)
+
+
 def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:
     """What was found in any of these turns; in those that are ``confined``, only what is known beyond their thread.
 
@@ -188,6 +225,14 @@ def _restore_what_they_replaced(user_id: int, turns: Sequence[uuid.UUID]) -> Non
     facts = Memory.objects.filter(user=user_id, origin=Memory.Origin.CONVERSATION, sources__overlap=list(turns))
     replaced = Memory.objects.filter(user=user_id, superseded_by__in=list(facts.values_list("id", flat=True)))
     replaced.update(ended_at=None, superseded_by=None)
+
+
+def _keep_said_again(user_id: int, thread_id: uuid.UUID, again: Mapping[uuid.UUID, Sequence[uuid.UUID]]) -> None:
+    """A fact that another thread told stays where this one told it, whatever becomes of the other."""
+    if again:
+        found = Memory.objects.filter(user=user_id, id__in=again, origin=Memory.Origin.CONVERSATION, ended_at=None)
+        for memory in found.exclude(tags__contains=[thread_tag(thread_id)]):
+            add_telling(memory, again[memory.id], thread_id)
 
 
 def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:

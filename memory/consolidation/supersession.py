@@ -166,6 +166,16 @@ def new_facts(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     return new
 
 
+def said_again(extracted: Iterable[ExtractedFact], facts: Facts) -> dict[uuid.UUID, tuple[uuid.UUID, ...]]:
+    """Facts that hold and are told in the same words once more: the turns that do, by fact."""
+    return {
+        known.id: fact.sources
+        for fact in extracted
+        for known in facts.by_key.get(key_of(fact.text), [])
+        if facts.is_current(known)
+    }
+
+
 def taken_back(retracted: Iterable[Retraction], facts: Facts) -> Iterator[tuple[StoredFact, datetime]]:
     """What sentences say to be no longer so: the fact that each names best, and since when. Takes note of it in ``facts``."""
     for retraction in retracted:
