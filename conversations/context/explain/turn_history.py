@@ -2,15 +2,21 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 
 from django.db import models
 
-from conversations.context.reasons import Reason
+from conversations.context.reasons import OFF_PATH, Reason
 from conversations.context.record.turn_account import TurnRun
 from conversations.runtime.values import dataclass
+
+type Parents = Mapping[int, int]
+"""The turns of a thread by their positions, each with that of the turn before it on its path; 0: it is the first."""
+MOST_APART = 300
+"""Stretches of other branches within one run. With more of them it stays one: nobody could tell them on a page."""
 
 
 class Fate(models.TextChoices):
@@ -194,6 +200,56 @@ class Area:
     begin: int
     end: int
     bar: FateRange
+
+
+def told_apart(runs: Sequence[TurnRun], parents: Parents) -> list[TurnRun]:
+    """The runs of a request; turns of other branches that lie within one of them are told as such."""
+    mixed = [run for run in runs if run.is_mixed]
+    path = path_to(end_of(runs), parents, first=mixed[0].first) if mixed else frozenset()
+    if not path:  # it was cleared away since
+        return list(runs)
+    return [piece for run in runs for piece in (_apart(run, path, parents) if run.is_mixed else [run])]
+
+
+def end_of(runs: Sequence[TurnRun]) -> int:
+    """The last turn of the path that the request was built on."""
+    return next((run.last for run in runs[::-1] if run.reason not in OFF_PATH), 0)
+
+
+def path_to(end: int, parents: Parents, *, first: int) -> frozenset[int]:
+    """The turns of the path that ends there, from the position ``first`` on."""
+    path = []
+    while end >= first and end in parents:
+        path.append(end)
+        end = parents[end]
+    return frozenset(path)
+
+
+def after(position: int, parents: Parents) -> frozenset[int]:
+    """The turn at this position and all that follow it, on whichever branch."""
+    following = {position}
+    for turn in sorted(parents):
+        if parents[turn] in following:
+            following.add(turn)
+    return frozenset(following)
+
+
+def _apart(run: TurnRun, path: frozenset[int], parents: Parents) -> Iterator[TurnRun]:
+    beside = parents.keys() & {*range(run.first, run.last + 1)} - path
+    numbered = enumerate(sorted(beside))
+    stretches = [[place for _, place in same] for _, same in groupby(numbered, key=lambda each: each[1] - each[0])]
+    if len(stretches) > MOST_APART:
+        yield run
+        return
+    begin = run.first
+    for stretch in stretches:
+        first, last = stretch[0], stretch[-1]
+        if begin < first:
+            yield replace(run, first=begin, last=first - 1, count=first - begin)
+        yield replace(run, first=first, last=last, count=last - first + 1, reason=Reason.OTHER_BRANCH)
+        begin = last + 1
+    if begin <= run.last:
+        yield replace(run, first=begin, count=run.last - begin + 1)
 
 
 def bars(runs: Sequence[TurnRun], parts: Sequence[SummarizedRange], at: datetime) -> list[FateRange]:

@@ -19,9 +19,7 @@ def end_of_path(request: ContextSnapshot) -> PathEnd:
 
 def off_path(request: ContextSnapshot, positions: Collection[int]) -> frozenset[int]:
     """Which of these positions, named one by one, lie between turns of the request's path without being on it."""
-    mixed = [
-        run for run in snapshots.runs_of(request) if run.reason not in OFF_PATH and run.count < run.last - run.first + 1
-    ]
+    mixed = [run for run in snapshots.runs_of(request) if run.is_mixed]
     doubtful = {place for place in positions if any(run.first <= place <= run.last for run in mixed)}
     if not doubtful:
         return frozenset()

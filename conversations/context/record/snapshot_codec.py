@@ -43,11 +43,17 @@ def unpack_runs(text: str) -> list[TurnRun]:
 
 
 def reason_at(text: str, position: int) -> Reason | None:
-    """Why the turn at a position is in these runs or not; ``None`` where they don't reach it. Reads no further than that."""
+    """Why the turn at a position is in these runs or not; ``None`` where they don't reach it."""
+    run = run_at(text, position)
+    return run.reason if run else None
+
+
+def run_at(text: str, position: int) -> TurnRun | None:
+    """The run of these that a position lies in. Reads no further than that."""
     for part in text.split(BETWEEN) if text else ():
         run = _read_run(part)
         if run.last >= position:
-            return run.reason
+            return run
     return None
 
 

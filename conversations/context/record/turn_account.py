@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from conversations.context.reasons import Reason
+from conversations.context.reasons import OFF_PATH, Reason
 from conversations.context.tokens.factor import PLAIN, Factor
 from conversations.context.turns.turn import Turn
 from conversations.runtime.values import dataclass
@@ -29,6 +29,11 @@ class TurnRun:
     reason: Reason
     tokens: int = 0
     sha256: str = ""
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether turns of other paths lie between those that it counts."""
+        return self.reason not in OFF_PATH and self.count < self.last - self.first + 1
 
 
 def account(

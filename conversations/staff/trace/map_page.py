@@ -29,7 +29,15 @@ TICK_HEIGHT, TICK_WIDTH = 18, 110
 HEAD, FOOT = 24, 20
 """Room above and below for labels."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-LEFT_OUT = (Fate.NO_ROOM, Fate.MADE, Fate.DECLINED, Fate.UNSPOKEN, Fate.UNSENDABLE, Fate.REPLACED)
+LEFT_OUT = (
+    Fate.NO_ROOM,
+    Fate.MADE,
+    Fate.DECLINED,
+    Fate.UNSPOKEN,
+    Fate.UNSENDABLE,
+    Fate.REPLACED,
+    Fate.BRANCHED,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +257,7 @@ def describe_counts(number: int, counts: Mapping[Fate, int]) -> str:
 def axis_of(columns: Sequence[Sequence[FateRange]]) -> Axis:
     """Turns older than any that was sent in its place are folded, where that makes much room."""
     end = max((column[-1].last for column in columns), default=1)
-    in_place = {*Fate} - {Fate.NO_ROOM, Fate.SUMMARISED, Fate.REPLACED, Fate.RECALLED}
+    in_place = {*Fate} - {Fate.NO_ROOM, Fate.SUMMARISED, Fate.REPLACED, Fate.BRANCHED, Fate.RECALLED}
     begin = min((bar.first for column in columns for bar in column if bar.fate in in_place), default=1)
     begin = begin if (begin - 1) * FOLDED_SHARE >= end else 1
     return Axis(begin=begin, end=end, unit=min(ROW_HEIGHT, HEIGHT / (end - begin + 1)))

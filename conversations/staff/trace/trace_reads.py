@@ -1,16 +1,18 @@
 """Reads what the map and the trace of a turn are made of: the requests of a thread that reply, and what was summarised."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import BooleanField, Case, QuerySet, Value, When
 
-from conversations.context.explain.turn_history import RequestOutcome, SummarizedRange
+from conversations.context.explain import turn_history
+from conversations.context.explain.turn_history import Parents, RequestOutcome, SummarizedRange
+from conversations.context.reasons import Reason
 from conversations.context.record import snapshot_codec
 from conversations.context.record.turn_account import TurnRun
-from conversations.models import ContextSnapshot, Thread
+from conversations.models import ContextSnapshot, Message, Thread
 from conversations.runtime.ids import lowest_since
 from memory.models import ThreadSummary
 
@@ -50,19 +52,40 @@ def replying(thread: Thread) -> QuerySet[ContextSnapshot]:
 def requests(thread: Thread, first: int, last: int) -> list[TracedRequest]:
     """Those of these numbers."""
     rows = replying(thread).values_list("id", "created_at", "purpose", "round", "runs")[first - 1 : last]
-    return [
+    found = [
         TracedRequest(number=number, id=id, at=at, purpose=purpose, round=round, runs=snapshot_codec.unpack_runs(runs))
         for number, (id, at, purpose, round, runs) in enumerate(rows, start=first)
     ]
+    if not any(run.is_mixed for request in found for run in request.runs):
+        return found
+    parents = parents_of(thread)
+    return [replace(request, runs=turn_history.told_apart(request.runs, parents)) for request in found]
 
 
 def outcomes(thread: Thread, position: int) -> list[RequestOutcome]:
     """What each request that replies did with the turn at this position."""
-    rows = replying(thread).values_list("id", "created_at", "runs")
+    rows = list(replying(thread).values_list("id", "created_at", "runs"))
+    found = [snapshot_codec.run_at(runs, position) for _, _, runs in rows]
+    parents = parents_of(thread) if any(run and run.is_mixed for run in found) else {}
+    elsewhere = parents.keys() - turn_history.after(position, parents)
     return [
-        RequestOutcome(number=number, id=id, at=at, reason=snapshot_codec.reason_at(runs, position))
-        for number, (id, at, runs) in enumerate(rows, start=1)
+        RequestOutcome(number=number, id=id, at=at, reason=_reason(run, runs, elsewhere))
+        for number, ((id, at, runs), run) in enumerate(zip(rows, found, strict=True), start=1)
     ]
+
+
+def _reason(run: TurnRun | None, runs: str, elsewhere: Collection[int]) -> Reason | None:
+    """Of a turn in a run of these, by where the paths end that don't lead through the turn."""
+    if run and run.is_mixed and turn_history.end_of(snapshot_codec.unpack_runs(runs)) in elsewhere:
+        return Reason.OTHER_BRANCH
+    return run and run.reason
+
+
+def parents_of(thread: Thread) -> Parents:
+    """How its turns follow one another, on all branches."""
+    turns = list(Message.objects.filter(user=thread.user_id, thread=thread).values_list("id", "position", "parent"))
+    positions = {id: position for id, position, _ in turns}
+    return {position: positions[parent] if parent else 0 for _, position, parent in turns}
 
 
 def summaries(thread: Thread) -> list[SummarizedPart]:

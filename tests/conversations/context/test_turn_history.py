@@ -16,14 +16,17 @@ from conversations.context.explain.turn_history import (
     RequestOutcome,
     SummarizedRange,
     Trace,
+    after,
     areas,
     bars,
     count_fates,
+    told_apart,
     traced,
 )
-from conversations.context.reasons import Reason
+from conversations.context.reasons import OFF_PATH, Reason
 from conversations.context.record import snapshot_codec
-from conversations.context.record.turn_account import TurnRun
+from conversations.context.record.turn_account import TurnRun, account
+from conversations.context.turns.turn import Turn
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OVER, RECENT, MADE, NEWEST, RECALLED, LIMIT = (
@@ -130,6 +133,27 @@ def test_a_trace_tells_of_every_request_once(history: list[list[TurnRun]], posit
 def test_the_counts_of_a_request_are_those_of_its_runs(history: list[list[TurnRun]]) -> None:
     for runs in history:
         assert count_fates(runs).total() == sum(run.count for run in runs)
+
+
+@given(st.data())
+def test_turns_of_left_branches_are_told_apart_from_older_ones(data: st.DataObject) -> None:
+    parents = {turn: data.draw(st.integers(max(0, turn - 4), turn - 1)) for turn in range(1, 25)}
+    path = [data.draw(st.integers(1, 24))]
+    while parents[path[-1]]:
+        path.append(parents[path[-1]])
+    turns = [
+        Turn(position=place, depth=depth, role=("assistant", "user")[depth % 2], content=[], token_count=1)
+        for depth, place in enumerate(path[::-1], start=1)
+    ]
+    sent = turns[data.draw(st.integers(0, len(turns) - 1)) :]
+    told = told_apart(account(sent[:-1], sent[-1], OVER, {}), parents)
+    fates = [(place, run.reason) for run in told for place in range(run.first, run.last + 1)]
+    assert [place for place, _ in fates] == list(range(1, path[0] + 1))
+    assert {place for place, reason in fates if reason not in OFF_PATH} == {*path}
+    assert sum(run.count for run in told if run.reason not in OFF_PATH) == len(path)
+    assert {place for place, _ in fates if path[0] in after(place, parents)} == {*path}
+    cleared = account(sent[:-1], sent[-1], OVER, {})
+    assert told_apart(cleared, {}) == cleared
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -18,6 +19,7 @@ from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
+from conversations.models.deletion_guard import allow_deletion
 from conversations.providers.offline import OfflineProvider
 from conversations.staff import display
 from conversations.staff.trace import map_page, trace_reads
@@ -95,6 +97,25 @@ def test_a_turn_that_left_the_window_says_until_when_it_was_sent_and_why_it_is_n
         f"Turn 3 was sent with {len(held)} requests, until {time(held[-1])}. Since then it is left out: "
         "older than what the token budget holds. No summary covers it, and no memory rests on it."
     )
+
+
+def test_what_was_said_on_a_branch_that_was_left_is_not_told_as_older() -> None:
+    """Though it lies among turns that are."""
+    thread = long_thread()
+    turns = {turn.position: turn for turn in thread.messages.all()}
+    left = [turns[3], turns[4]]
+    with allow_deletion():
+        thread.messages.filter(position__in=[3, 4]).update(is_active=False)
+        thread.messages.filter(position__gte=5).update(
+            depth=F("depth") - 2, token_total=F("token_total") - sum(turn.token_count for turn in left)
+        )
+        thread.messages.filter(position=5).update(parent=turns[2])
+    make_requests(thread, 5, 13)
+    answers = [answer_of(thread, position) for position in (2, 3, 4, 5)]
+    assert ["on another branch than the one" in answer for answer in answers] == [False, True, True, False]
+    assert ["older than what the token budget holds" in answer for answer in answers] == [True, False, False, True]
+    page = map_page.map_page(thread, until="")
+    assert re.search(r"left out \(\d+ no room, 2 on another branch\)", page.verdict)
 
 
 def test_the_first_request_without_a_turn_is_named_and_linked(staff: StaffReader) -> None:
