@@ -33,6 +33,7 @@ class Reason(models.TextChoices):
     OUTSIDE_PART = "outside_part", "Not of the part of the thread that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
     OTHER_PROJECT = "other_project", "Said in another project, whose memory is its own"
+    TEMPORARY = "temporary", "Said in another thread, and this is a temporary chat"
 
     @property
     def item_label(self) -> str:
@@ -111,6 +112,7 @@ RULES: dict[Reason, str] = {
     Reason.OTHER_PROJECT: (  # Q
         "What is remembered in a project is used in it alone, and nothing of outside in it, unless its two switches say so."
     ),
+    Reason.TEMPORARY: "A temporary chat is given nothing that is remembered, unless its person switches that on.",  # Q
 }
 """What staff and people read; behind each stand the numbers of docs/requirements.md."""
 
@@ -145,6 +147,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.OUTSIDE_PART: "not of the part that was read",
     Reason.EXPIRED: "no longer true",
     Reason.OTHER_PROJECT: "said in another project, whose memory is its own",
+    Reason.TEMPORARY: "said in another conversation, and this is a temporary chat",
 }
 PERSONAL_OF_KIND: dict[str, dict[Reason, str]] = {
     "memory": {Reason.OVER_BUDGET: "no room left for it"},

@@ -138,6 +138,8 @@ class SourceQuery:
     silent: bool = False
     memory: MemoryScope
     """Whose memory is open to the thread."""
+    withholds: bool = False
+    """It is a temporary chat, which is given nothing that is remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +209,8 @@ class Source[Candidates: Hashable]:
     kinds: ClassVar[Sequence[ItemKind]] = ()
     is_memory: ClassVar[bool] = True
     """Whether it goes where memory is switched off, by the person, the thread or the assistant."""
+    tells_withheld: ClassVar[bool] = False
+    """Whether it tells what a temporary chat is not given."""
     cut_order: ClassVar[int] = 0
     """Of what stands all session long the highest is cut first where there is no room. 0 is kept, unless it alone is too
     much beside a message of usual length."""

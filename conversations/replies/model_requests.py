@@ -312,6 +312,7 @@ def build(
         end=cursor.history,
         last_reply=cursor.last_reply,
         remembers=thread.remembers,
+        withholds=thread.temporary and not thread.remembers,
         cleared_through=thread.cleared_through,
         memory=cursor.memory,
     )

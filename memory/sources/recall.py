@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError
@@ -48,7 +49,7 @@ LINE = 6
 MOST_FACTS = 8
 MOST_UNINDEXED = 60
 MOST_CLOSED = 8
-"""Turns of other projects that a request tells to have left out."""
+"""Turns of other projects, or of all threads, that a request tells to have left out."""
 READ_ON = 4
 """By how much more is asked for where most of what was found may not be told."""
 AHEAD = 1.01
@@ -77,7 +78,7 @@ class RecallQuery:
     ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
     ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
     ``is_past``: nothing that is newer than ``at``. ``is_message``: the text is a message, of which echoes are no evidence.
-    ``memory``: of which projects; ``everywhere`` of all."""
+    ``memory``: of which projects; ``everywhere`` of all. ``withholds``: nothing may be told, but that there is something."""
 
     user_id: int
     text: str
@@ -91,10 +92,20 @@ class RecallQuery:
     is_past: bool = False
     is_message: bool = False
     memory: MemoryScope = OUTSIDE
+    withholds: bool = False
 
     @property
     def scope_values(self) -> dict[str, Any]:
         return (OUTSIDE if self.everywhere else self.memory).values
+
+    @property
+    def closed(self) -> tuple[dict[str, Any], Reason] | None:
+        """What a message may not be told, as statements are asked for it, and why."""
+        if not self.is_message:
+            return None
+        if self.withholds:
+            return OUTSIDE.values, Reason.TEMPORARY
+        return (self.memory.closed_values, Reason.OTHER_PROJECT) if self.memory.is_limited else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +124,7 @@ class RecallSource(Source[Recalled]):
     personal_label = "Recalled for your message"
     named_in_problems = {SOURCE: "What else it remembers"}
     budget_field = "recall_tokens"
+    tells_withheld = True
     kinds = (
         MEMORY_KIND,
         ItemKind(
@@ -148,7 +160,7 @@ class RecallSource(Source[Recalled]):
             bearing = searched(
                 recall_query,
                 ids,
-                facts=facts is not None and len(ids) < len(facts),
+                facts=facts is not None and len(ids) < len(facts) and not query.withholds,
                 least=WORTH_TELLING,
                 room=room,
             )
@@ -168,6 +180,7 @@ class RecallSource(Source[Recalled]):
             is_past=query.is_past,
             is_message=True,
             memory=query.memory,
+            withholds=query.withholds,
         )
 
     def fit(self, candidates: Recalled, tokens: int) -> Fitted:
@@ -210,7 +223,7 @@ def searched(
     """
     query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at)
     if query.is_empty:
-        return _holding_phrase(recall_query, most)
+        return [] if recall_query.withholds else _holding_phrase(recall_query, most)
     counts, turns, has_replaced = _turns(recall_query, query, most, room)
     selected = _facts(recall_query, query, counts, ids) if facts else []
     if has_replaced and turns:
@@ -266,28 +279,30 @@ def _turns(
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
     if room is not None:
         most = min(most, max(FEWEST, int(ENOUGH * room / (2 * counts.mean_length + LINE))))
-    for wanted in (most, most * READ_ON):
-        values = ranking.values_of(
-            query,
-            counts,
-            unindexed,
-            wanted=wanted,
-            here=recall_query.thread_id,
-            before=recall_query.before,
-            for_message=recall_query.is_message,
-        )
-        values |= recall_query.scope_values
+    values_of = partial(
+        ranking.values_of,
+        query,
+        counts,
+        unindexed,
+        here=recall_query.thread_id,
+        before=recall_query.before,
+        for_message=recall_query.is_message,
+    )
+    turns: list[Candidate] = []
+    for wanted in () if recall_query.withholds else (most, most * READ_ON):
+        values = values_of(wanted=wanted) | recall_query.scope_values
         places = [RankedPassage(*row) for row in fetch_rows(RANKED, values, binary=True)]
         turns = _read(places, recall_query) if places else []
         if len(places) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
             break
-    if recall_query.is_message and recall_query.memory.is_limited:
-        turns += _closed(values | recall_query.memory.closed_values | {"wanted": MOST_CLOSED}, recall_query.user_id)
+    if recall_query.closed:
+        closed, reason = recall_query.closed
+        turns += _closed(values_of(wanted=most) | closed | {"wanted": MOST_CLOSED}, recall_query.user_id, reason)
     return counts, turns, has_replaced
 
 
-def _closed(values: Mapping[str, Any], user_id: int) -> list[Candidate]:
-    """What bears on the text and was said in projects whose memory is closed here: that it is left out is told, not what it
+def _closed(values: Mapping[str, Any], user_id: int, reason: Reason) -> list[Candidate]:
+    """What bears on the text and was said where memory is closed to this thread: that it is left out is told, not what it
     says."""
     places = [RankedPassage(*row) for row in fetch_rows(RANKED, values, binary=True)]
     columns = {
@@ -307,7 +322,7 @@ def _closed(values: Mapping[str, Any], user_id: int) -> list[Candidate]:
             thread=place.thread,
             depth=place.depth,
             position=place.position,
-            left_out=Reason.OTHER_PROJECT,
+            left_out=reason,
         )
         for place, id, role, at in ((places[number - 1], *row) for number, *row in rows)
     }

@@ -29,12 +29,12 @@ JOIN conversations_message turn
 ORDER BY place.number
 
 -- name: closed
--- Turns of projects whose memory is closed here, without what they say.
+-- Turns of projects whose memory is closed here, or of all threads where this one is a temporary chat, without what they say.
 SELECT place.number, turn.id, turn.role, turn.created_at
 FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[])
      WITH ORDINALITY AS place (thread_id, depth, position, number)
 JOIN conversations_thread AS thread ON thread.user_id = %(user)s AND thread.id = place.thread_id AND thread.remembers
- AND NOT thread.temporary
+ AND NOT thread.temporary AND NOT EXISTS (SELECT FROM memory_preferences WHERE user_id = %(user)s AND NOT remembers)
 JOIN conversations_message AS turn
   ON turn.user_id = %(user)s AND turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
  AND turn.is_active AND turn.forgotten_at IS NULL

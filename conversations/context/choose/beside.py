@@ -19,7 +19,8 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
     query, known, room = message_query(material, choice), material.known, room_left(choice)
     beside: dict[str, SearchedSource] = {}
     for source in sources_at(Place.BESIDE):
-        if source.is_wanted(query) and (known.remembers or not source.is_memory):
+        is_open = known.remembers or not source.is_memory or (query.withholds and source.tells_withheld)
+        if source.is_wanted(query) and is_open:
             tokens = source.tokens(choice.limits.assistant)
             its_room = None if tokens is None else min(material.facts.factor.to_estimate(tokens), room)
             fitted = reader.search(source, known, query, its_room)

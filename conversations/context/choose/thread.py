@@ -38,6 +38,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         offers_tools=bool(request.tools.definitions),
         silent=request.silent,
         memory=scope.memory,
+        withholds=scope.withholds and limits.assistant.uses_memory,
     )
     sources = KnownQuery(query=source_query, memory=limits.assistant.uses_memory and scope.remembers)
     history, known = reader.thread(history_query, sources)

@@ -37,8 +37,8 @@ class ThreadScope:
     """Whose thread it is, which, and what of it counts. Without ``thread_id`` it is one to come.
 
     ``end`` is the turn that the newest one follows, where that need not be the last of the active path. ``last_reply`` made
-    the turn before. Without ``remembers`` nothing is known or recalled. ``cleared_through`` is the last
-    position that was cleared away, 0 in a thread that never was. ``memory``: whose is open to it.
+    the turn before. Without ``remembers`` nothing is known or recalled; ``withholds``: because it is a temporary chat, which
+    says so. ``cleared_through`` is the last position that was cleared away, 0 in a thread that never was. ``memory``: whose is open to it.
     """
 
     user_id: int
@@ -47,6 +47,7 @@ class ThreadScope:
     end: PathEnd | None = None
     last_reply: uuid.UUID | None = None
     remembers: bool = True
+    withholds: bool = False
     cleared_through: int = 0
     memory: MemoryScope
 

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 from pytest_django import Settings
 
 from config.backups import backup
+from conversations import schedule
 from conversations.files import progress, storage
 from conversations.models import TemporaryHour, Thread
 from conversations.runtime.db import in_database
+from conversations.tasks import close_temporary
 from conversations.threads import temporary
 from conversations.upkeep import hourly_figures
 from memory.consolidation.pending_parts import due_parts
@@ -116,6 +119,33 @@ async def test_nothing_remembered_is_used_in_one_unless_it_is_switched_on(
     assert "zqremembervix" in json.dumps(model.bodies[-1])
     refused = await api.call("PATCH", f"threads/{thread['id']}/", {"temporary": False})
     assert refused.code == (400, "invalid_request", "invalid_message")
+
+
+async def test_that_something_is_remembered_and_left_out_is_told_by_its_place_alone(
+    user: User, api: Api, model: ModelServer
+) -> None:
+    earlier = (await api.post("threads/new/messages/", {"content": "My boat is called Zqboatvix."})).body["thread"]
+    await in_database(catch_up)(user.pk)
+    thread = (await api.post("threads/", {"temporary": True})).body["id"]
+    for remembers in (True, False):
+        await api.call("PATCH", "preferences/", {"remembers": remembers})
+        await api.post(f"threads/{thread}/messages/", {"content": "What is my boat called?"})
+    off, on = (await api.get(f"threads/{thread}/requests/")).body["results"]
+    of_others = [[item for item in request["items"] if item.get("thread") == earlier] for request in (on, off)]
+    assert [{(item["included"], item["reason"]) for item in items} for items in of_others] == [
+        {(False, "temporary")},
+        set(),
+    ]
+    assert "zqboatvix" not in json.dumps([model.bodies[-2:], of_others]).lower()
+
+
+def test_one_that_is_due_goes_once_the_server_is_back(user: User) -> None:
+    now = timezone.now()
+    make_thread(user, ["Hello"], temporary=True, updated_at=now - timedelta(days=3))
+    schedule.sweep(at=now)
+    assert DBTaskResult.objects.filter(task_path=close_temporary.module_path).count() == 1
+    close_temporary.call()
+    assert not Thread.objects.exists()
 
 
 def test_one_goes_when_it_was_left_or_idle_and_a_page_that_comes_back_keeps_it(user: User) -> None:
