@@ -38,7 +38,8 @@ class ThreadScope:
 
     ``end`` is the turn that the newest one follows, where that need not be the last of the active path. ``last_reply`` made
     the turn before. Without ``remembers`` nothing is known or recalled; ``withholds``: because it is a temporary chat, which
-    says so. ``cleared_through`` is the last position that was cleared away, 0 in a thread that never was. ``memory``: whose is open to it.
+    says so. ``cleared_through`` is the last position that was cleared away, 0 in a thread that never was. ``memory``: whose is
+    open to it.
     """
 
     user_id: int
