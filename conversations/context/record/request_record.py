@@ -114,7 +114,8 @@ class Record:
     window: int
     """Of the model, as it was then; 0 where the record doesn't tell."""
     at: datetime
-    end: PathEnd
+    end: PathEnd | None
+    """Of the path that it was built on; ``None`` is the active one."""
 
     @property
     def silent(self) -> bool:
@@ -146,11 +147,11 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     recalled = first.recalled or []
     # Where all that stood beside the message had to give way, no text of it was recorded.
     gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting in rewriting.ADDED)
-    thread, profile = snapshot.thread, known_of_record(known, items, first)
+    thread, profile, message = snapshot.thread, known_of_record(known, items, first), _message(first)
     return Record(
         snapshot=snapshot,
         thread=thread,
-        newest=_newest(first, texts),
+        newest=Turn.of(message) if message else _instruction(first, texts),
         rounds=_rounds(requests),
         settings=_settings(first, known, started, thread.assistant, is_known=bool(profile.sent or recalled)),
         allowance=OutputAllowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
@@ -164,7 +165,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         lifetime=snapshots.cache_of(first).lifetime,
         window=origin.window if (origin := snapshots.origin_of(first)) else 0,
         at=first.created_at,
-        end=end_of_path(first),
+        end=_end_of_path(first, message),
     )
 
 
@@ -240,10 +241,20 @@ def _budget_then(first: ContextSnapshot, today: Assistant) -> Assistant:
     return assistant
 
 
-def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
-    if first.message_id:
-        mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
-        return Turn.of(mine.get(id=first.message_id))
+def _message(first: ContextSnapshot) -> Message | None:
+    """That was answered; a preset's request has none."""
+    mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
+    return mine.get(id=first.message_id) if first.message_id else None
+
+
+def _end_of_path(first: ContextSnapshot, message: Message | None) -> PathEnd | None:
+    """What leads to a message of the active path is the active path."""
+    if message is None:
+        return end_of_path(first)
+    return None if message.is_active else PathEnd(turn=message.parent_id)
+
+
+def _instruction(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
     content = text_blocks(texts[INSTRUCTION])
     place = snapshots.runs_of(first)[-1].last + 1
     return Turn(position=place, depth=place, role="user", content=content, token_count=turn_tokens(content))
