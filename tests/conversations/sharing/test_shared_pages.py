@@ -140,9 +140,12 @@ def test_another_path_shows_its_own_turns(user: User) -> None:
 
 
 def test_what_is_forgotten_or_deleted_is_gone_at_once(user: User) -> None:
-    thread = make_thread(user, ["One", "Two", "Secret", "Four"])
-    link = share(thread, 4)
+    thread = make_thread(user, ["One", "Two", "Secret", "Four"], title="Quixlon")
+    link = share(thread, 4, Shows(title=True))
     assert "Secret" in told(opened(link))
+    assert "Quixlon" in told(opened(link))
+    forgetting.forget_memory(user, make_memory(user, "Quixlon").id)
+    assert "Quixlon" not in told(opened(link))
     forgetting.forget_turn(user, thread.messages.get(position=3).id)
     assert "Secret" not in told(opened(link))
     forgetting.forget_turn(user, thread.messages.get(position=4).id)
