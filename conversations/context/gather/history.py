@@ -29,7 +29,7 @@ from conversations.runtime.values import dataclass
 
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
-CHAIN = "position = ANY(%(chain)s)"
+ACTIVE, CHAIN = "is_active", "position = ANY(%(chain)s)"
 HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)"
 CHAIN_STATEMENT = " ".join(SQL["chain"].split())
 BESIDE = ",\n       CASE depth WHEN first THEN {} END"
@@ -38,7 +38,7 @@ BESIDE = ",\n       CASE depth WHEN first THEN {} END"
 @cache
 def history_statement(*columns: str) -> str:
     """The turns of the path, with these columns beside the oldest."""
-    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", HAS_FILES, *columns, path="is_active")
+    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", HAS_FILES, *columns, path=ACTIVE)
 
 
 @cache
@@ -48,9 +48,9 @@ def history_of_chain(*columns: str) -> str:
 
 
 @cache
-def history_then() -> str:
+def history_then(*, path: str) -> str:
     """The same as it was at a time."""
-    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", HAS_FILES, path=CHAIN)
+    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", HAS_FILES, path=path)
 
 
 def _with_beside(*columns: str, path: str) -> str:
@@ -155,7 +155,8 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         values["chain"] = chain_of(query.end, user_id=query.user_id, thread_id=query.thread_id, turns=values["turns"])
     statement = history_of_chain if query.end else history_statement
     if query.at:
-        rows = fetch_required(partial(run_often, history_then(), values | {"at": query.at}))
+        then = history_then(path=CHAIN if query.end else ACTIVE)
+        rows = fetch_required(partial(run_often, then, values | {"at": query.at}))
     elif sources:
         rows = run_often(statement(*sources.columns.values()), {**sources.values, **values})
     else:

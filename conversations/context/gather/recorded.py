@@ -17,7 +17,7 @@ from conversations.context.render.rendering import QUOTING
 from conversations.context.rules.fitting import Section
 from conversations.context.rules.prompt_cache import Lifetime
 from conversations.context.rules.standing import Known
-from conversations.context.sources import NOTHING, Fitted, MessageQuery, Source
+from conversations.context.sources import NOTHING, Fitted, MessageQuery, Place, Source, sources_at
 from conversations.context.tokens.factor import Factor
 from conversations.context.tokens.thinking import OutputAllowance
 from conversations.runtime.values import dataclass
@@ -87,10 +87,12 @@ class RecordedReader(LiveReader):
 
     def thread(self, query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
         record = self.record
+        # What stood there and is not in the record was not there, whatever is today.
+        standing = [source.name for source in sources_at(Place.STANDING)] if record.known else []
         then = replace(
             sources,
             memory=sources.memory and not record.known,
-            but=frozenset(record.beside.fitted),
+            but=frozenset([*record.beside.fitted, *standing]),
             at=record.at,
         )
         history, known = super().thread(self._then(query), then)
