@@ -165,8 +165,9 @@ async def forget_turn(api: Api, ids: Ids) -> None:
 
 
 async def forget_memory(api: Api, ids: Ids) -> None:
-    for memory in (ids["memory"], ids["fact"]):
-        assert (await api.post(f"memories/{memory}/forget/")).status == 200
+    """And the fact, unless it went as it says nearly the same."""
+    statuses = [(await api.post(f"memories/{memory}/forget/")).status for memory in (ids["memory"], ids["fact"])]
+    assert statuses in ([200, 200], [200, 404])
 
 
 async def delete_file(api: Api, ids: Ids) -> None:
