@@ -63,10 +63,10 @@ def blank(user: User, rows: Rows) -> None:
     now = clock.now()
     _log_entries(rows)
     _threads(user, rows)
-    for (label, column), ids in rows.columns.items():
-        model = apps.get_model(label)
-        mine = model._default_manager.filter(user=user, pk__in=ids)
-        mine.update(**{column: data_map.blanks_of(model)[column]})
+    for (label, column), telling in rows.columns.items():
+        table = apps.get_model(label)
+        mine = table._default_manager.filter(user=user, pk__in=telling)
+        mine.update(**{column: data_map.blanks_of(table)[column]})
     _turns(user, rows.turns, now)
     _requests(user, rows, now)
     _blocks(user, rows.blocks, now)

@@ -78,7 +78,7 @@ def _reason(run: TurnRun | None, runs: str, elsewhere: Collection[int]) -> Reaso
     """Of a turn in a run of these, by where the paths end that don't lead through the turn."""
     if run and run.is_mixed and turn_history.end_of(snapshot_codec.unpack_runs(runs)) in elsewhere:
         return Reason.OTHER_BRANCH
-    return run and run.reason
+    return run.reason if run else None
 
 
 def parents_of(thread: Thread) -> Parents:
