@@ -4,25 +4,21 @@ It draws ids, and asks which of those that are given are here already.
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Model
 
-from artifacts.models import ArtifactVersion, Kind
-from artifacts.services import MAX_VERSIONS
 from conversations.context.tokens.estimate import text_of
-from conversations.errors import ImportTooLarge
-from conversations.import_export.blocks import blocks_of
+from conversations.import_export.artifact_reader import ArtifactReader, is_id
 from conversations.import_export.disk_lists import Scratch, Spool, gathered
 from conversations.import_export.file_intake import Taking
 from conversations.import_export.known_ids import OF_THREADS, IdChoice, KnownIds
 from conversations.import_export.many_ids import ManyDerived, ManyIds
 from conversations.import_export.project_fields import read_project
 from conversations.import_export.records import (
-    ArtifactRecord,
     LeftOut,
     MemoryRecord,
     PreferencesRecord,
@@ -32,33 +28,24 @@ from conversations.import_export.records import (
     ThreadRecord,
     TopicRecord,
     TurnRecord,
-    VersionRecord,
 )
 from conversations.import_export.thread_files import ThreadFiles
-from conversations.import_export.thread_turns import ThreadTurns
-from conversations.import_export.turn_feedback import feedback_in
+from conversations.import_export.turn_reader import TurnIds, TurnReader
 from conversations.import_export.uploads import Document
-from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong, refuse
-from conversations.models import Message, Project, Thread, text_blocks
-from conversations.models.data_map import FORGOTTEN
+from conversations.import_export.values import Fields, refuse
+from conversations.models import Message, Project, Thread
 from conversations.models.projects import LONGEST_INSTRUCTIONS as MOST_INSTRUCTIONS
 from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
 from conversations.models.threads import MOST_TAGS
 from conversations.models.threads import TAG_CHARS as THREAD_TAG_CHARS
 from conversations.runtime.ids import uuid7
-from conversations.runtime.text import clean, shortened
 from conversations.threads.labels import distinct
 from conversations.threads.titles import title_from
 from memory.models import Memory
 from memory.services import zone_names
 
 ASSISTANT_CHARS, MODEL_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 121, 10_000, 100
-LANGUAGE_CHARS, PRESET_CHARS = 40, 50
 SUMMARY_CHARS, MADE_BY_CHARS = 10_000, 80
-WRITER_CHARS = 200
-"""Of the name of the model that wrote a turn. A longer one is cut: for a name no message is left out."""
-MOST_TURNS = 1_000_000
-"""Of all threads of an upload together."""
 MOST_OF_THREAD = 10_000
 """Artifacts, and summaries."""
 NO_ID = uuid.UUID(int=0)
@@ -84,19 +71,20 @@ class DocumentReader:
         self._user_id, self._now, self._new_ids, self._scratch, self._take = user_id, now, new_ids, scratch, take
         self._here, self._choice = here or KnownIds(user_id), IdChoice()
         self._choices: dict[uuid.UUID, IdChoice] = {}
-        self.left_out: list[LeftOut] = []
-        self._skipped: list[int] = []
-        """Places of the messages of the thread at hand that are left out, from 1 on."""
         self._threads: Ids = {}
         self._files: Ids = {}
         self._derived = ManyDerived(marks=ManyIds(new_ids=False), rule=self._here.derived)
-        self._turns, self._turn_count = ManyIds(new_ids=new_ids, derived=self._derived), 0
+        self._turns = TurnIds(ManyIds(new_ids=new_ids, derived=self._derived), self._turn_id)
         self._artifacts: Ids = {}
         self._memories: Ids = {}
         self._topics: Ids = {}
         self._projects: Ids = {}
         self._prompts: Ids = {}
         self._summaries: Ids = {}
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        return self._turns.left_out
 
     def project(self, value: Any, place: str, document: Document) -> ProjectRecord:
         """Threads and memories come after the projects that they refer to."""
@@ -111,44 +99,66 @@ class DocumentReader:
 
     def thread(self, value: Any, place: str, document: Document, *, foreign: bool = False) -> ThreadRecord:
         thread = Fields.of(value, place)
-        self._choice, self._skipped = self._choice_of(thread, foreign=foreign), []
+        self._choice = self._choice_of(thread, foreign=foreign)
         if foreign:
             left_out = thread.get("left_out") or {}
-            self.left_out += [LeftOut(place=place, what=what, count=count) for what, count in left_out.items()]
+            self.left_out.extend(LeftOut(place=place, what=what, count=count) for what, count in left_out.items())
         created_at = thread.moment("created_at")
         start = created_at or self._now
-        messages = thread.elements("messages")
-        artifacts = thread.elements("artifacts", most=MOST_OF_THREAD)
-        thread.elements("summaries", most=MOST_OF_THREAD)
+        for name in ("artifacts", "summaries"):
+            thread.elements(name, most=MOST_OF_THREAD)
         files = ThreadFiles(self._take, document, lambda file: self._id(self._files, file), self._now)
         files.read(thread)
-        turns = self._gathered(messages, self._read_turns(thread, start, files))
-        thread_turns = ThreadTurns.of(turns, self._makers(thread)) if artifacts else ThreadTurns.of((), ())
+        reader = TurnReader(thread, start, files, self._turns)
+        turns = self._gathered(thread.elements("messages"), reader.turns())
+        branches = self._gathered(thread.elements("branches"), reader.branches())
+        artifacts = ArtifactReader(
+            thread, start, self._turns, self._scratch, lambda one: self._id(self._artifacts, one)
+        )
+        source_id, forked_at = self._source(thread)
         return ThreadRecord(
             id=self._id(self._threads, thread),
             place=place,
             title=_title_of(turns) if thread.get("title") is None else thread.title("title"),
+            title_through=_title_through(thread, len(turns) + len(branches)),
             assistant=None if thread.get("assistant") is None else thread.text("assistant", most=ASSISTANT_CHARS),
             created_at=created_at or (turns[0].created_at if turns else self._now),
             turns=turns,
-            artifacts=self._gathered(
-                artifacts, (self._artifact(each, thread_turns, start) for each in thread.objects("artifacts"))
-            ),
+            branches=branches,
+            artifacts=artifacts.artifacts(turns, branches, reader),
             remembers=thread.switch("remembers", default=True),
             pinned=thread.switch("pinned", default=False),
             archived=thread.switch("archived", default=False),
             tags=self._tags(thread),
             model=thread.line("model", most=MODEL_CHARS),
             # They name places, and are made anew after a while.
-            summaries=[] if self._skipped or self._choice.known else self._read_summaries(thread, turns),
+            summaries=self._read_summaries(thread, turns, reader) if reader.is_whole and not self._choice.known else [],
             files=files.kept,
             project_id=self._projects.get(str(thread.identifier("project"))),
             instructions=""
             if thread.get("instructions") is None
             else thread.text("instructions", most=MOST_INSTRUCTIONS),
             uses_account_instructions=thread.switch("uses_account_instructions", default=True),
+            forked_from_id=source_id,
+            forked_at=forked_at,
             known=self._choice.known,
         )
+
+    def _source(self, thread: Fields) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+        """The thread that it was forked from, where that came before it or is here, and the turn up to which it was."""
+        if thread.get("forked_from") is None:
+            return None, None
+        source = Fields.of(thread.get("forked_from"), thread.at("forked_from"))
+        id, turn = source.identifier("thread"), source.identifier("message")
+        if id is None:
+            source.refuse("thread", "is missing.")
+        turn_id = self._turns.stored[str(turn)] if turn and str(turn) in self._turns.stored else None
+        if str(id) in self._threads:
+            return self._threads[str(id)], turn_id
+        choice = self._here.choices(Thread, [id])[id]
+        if not choice.known:
+            return None, None
+        return (self._here.derived(id), turn and self._here.derived(turn)) if choice.derives else (id, turn)
 
     def _tags(self, thread: Fields) -> list[str]:
         thread.elements("tags", most=MOST_TAGS, noun="tags")
@@ -169,26 +179,12 @@ class DocumentReader:
         """Which of these memories or topics, which come next, are here already."""
         if not self._new_ids:
             given = (value.get("id") for _, value in elements if isinstance(value, dict))
-            ids = [uuid.UUID(id) for id in given if isinstance(id, str) and _is_id(id)]
+            ids = [uuid.UUID(id) for id in given if isinstance(id, str) and is_id(id)]
             self._choices = self._here.choices(model, ids)
 
     def _gathered[T](self, elements: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
         """The records of what is given, where that is: in memory, or in the scratch."""
         return gathered(records, self._scratch, few=not isinstance(elements, Spool))
-
-    def _makers(self, thread: Fields) -> set[uuid.UUID | int]:
-        """The turns that artifacts name as those that made them, by id or by place."""
-        named = [
-            version.get("message")
-            for artifact in thread.objects("artifacts")
-            for version in (artifact, *artifact.objects("versions"))
-        ]
-        ids = {each for each in named if isinstance(each, str) and _is_id(each) and each in self._turns}
-        return {self._turns[each] for each in ids} | {self._place(each) for each in named if type(each) is int}
-
-    def _place(self, number: int) -> int:
-        """The place of a message once those before it are left out; 0 for one that is."""
-        return 0 if number in self._skipped else number - sum(skipped < number for skipped in self._skipped)
 
     def memory(self, value: Any, place: str) -> MemoryRecord:
         memory = Fields.of(value, place)
@@ -246,16 +242,16 @@ class DocumentReader:
     def _sources(self, fields: Fields, *more: uuid.UUID | None) -> list[uuid.UUID]:
         """The turns that something rests on, as far as they came along."""
         ids = dict.fromkeys([*fields.identifiers("sources"), *more])
-        return [self._turns[str(id)] for id in ids if id and str(id) in self._turns]
+        return [self._turns.stored[str(id)] for id in ids if id and str(id) in self._turns.stored]
 
-    def _read_summaries(self, thread: Fields, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
-        summaries: list[SummaryRecord] = []
+    def _read_summaries(self, thread: Fields, turns: Sequence[TurnRecord], reader: TurnReader) -> list[SummaryRecord]:
+        before, summaries = 0, list[SummaryRecord]()
         for summary in thread.objects("summaries"):
-            before = summaries[-1].last_position if summaries else 0
-            summaries.append(self._summary(summary, turns, before))
+            summaries.append(self._summary(summary, turns, reader, before))
+            before = summary.count("last") or 0
         return summaries
 
-    def _summary(self, summary: Fields, turns: Sequence[TurnRecord], before: int) -> SummaryRecord:
+    def _summary(self, summary: Fields, turns: Sequence[TurnRecord], reader: TurnReader, before: int) -> SummaryRecord:
         first, last = summary.count("first") or 0, summary.count("last") or 0
         if not before < first <= last <= len(turns):
             refuse(
@@ -264,8 +260,8 @@ class DocumentReader:
             )
         return SummaryRecord(
             id=self._id(self._summaries, summary),
-            first_position=first,
-            last_position=last,
+            first_position=reader.position(first),
+            last_position=reader.position(last),
             text=summary.text("text", most=SUMMARY_CHARS),
             key_moments=summary.texts("key_moments", most=SUMMARY_CHARS),
             sources=self._sources(summary),
@@ -276,134 +272,34 @@ class DocumentReader:
             stale_since=summary.moment("stale_since"),
         )
 
-    def _read_turns(self, thread: Fields, start: datetime, files: ThreadFiles) -> Iterator[TurnRecord]:
-        def times() -> Iterator[datetime | None]:
-            return (turn.moment("created_at") for turn in thread.objects("messages"))
-
-        for number, (turn, time) in enumerate(zip(thread.objects("messages"), filled(times, start), strict=True), 1):
-            self._turn_count += 1
-            if self._turn_count > MOST_TURNS:
-                raise ImportTooLarge(
-                    f"The document has more than {MOST_TURNS:,} messages. Nothing was imported: send it as several "
-                    "documents, each with some of its threads.",
-                    limit=MOST_TURNS,
-                )
-            try:
-                yield self._read_turn(turn, time, files)
-            except TextTooLong as error:
-                self.left_out.append(LeftOut(place=turn.place, what=f"a message: {error.message}"))
-                self._skipped.append(number)
-
-    def _read_turn(self, turn: Fields, time: datetime, files: ThreadFiles) -> TurnRecord:
-        """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
-        status = turn.choice("status", Message.Status.values, default=Message.Status.COMPLETE)
-        is_forgotten, place = status == Message.Status.FORGOTTEN, turn.at("content")
-        given = turn.get("content") if is_forgotten else files.in_turn(turn.get("content"), place, time)
-        content = blocks_of(given, place)
-        role = turn.choice("role", Message.Role.values)
-        is_written = role == Message.Role.ASSISTANT and not is_forgotten
-        return TurnRecord(
-            id=self._id(self._turns, turn),
-            role=role,
-            content=text_blocks(FORGOTTEN) if is_forgotten else content,
-            created_at=time,
-            status=status,
-            offline=turn.switch("offline", default=False),
-            model=shortened(turn.line("model", most=MOST_CHARS), WRITER_CHARS) if is_written else "",
-            files=tuple(files.given(turn, content)) if role == Message.Role.USER and not is_forgotten else (),
-            citations=() if is_forgotten else tuple(files.cited(turn)),
-            feedback=feedback_in(turn, time) if role == Message.Role.ASSISTANT and not is_forgotten else None,
-        )
-
-    def _artifact(self, artifact: Fields, turns: ThreadTurns, start: datetime) -> ArtifactRecord:
-        created_at = artifact.moment("created_at")
-        versions = self._versions(artifact, turns, created_at, start)
-        created_at = created_at or versions[0].created_at
-        after_position = artifact.count("after_position")
-        return ArtifactRecord(
-            id=self._id(self._artifacts, artifact),
-            title=artifact.title("title"),
-            kind=artifact.choice("kind", Kind.values, default=Kind.DOCUMENT),
-            language=artifact.line("language", most=LANGUAGE_CHARS),
-            preset=artifact.line("preset", most=PRESET_CHARS),
-            after_position=turns.place_of(versions[0].message_id, created_at)
-            if after_position is None
-            else min(after_position - sum(skipped <= after_position for skipped in self._skipped), len(turns.all)),
-            created_at=created_at,
-            versions=versions,
-        )
-
-    def _versions(
-        self, artifact: Fields, turns: ThreadTurns, created_at: datetime | None, start: datetime
-    ) -> Sequence[VersionRecord]:
-        """All versions, or the one that the artifact's own ``content`` is."""
-        given = artifact.elements("versions", most=MAX_VERSIONS, noun="versions")
-        values = artifact.objects("versions") if given else [artifact]
-        versions = self._gathered(given, self._read_versions(values, turns, created_at, start))
-        newest = artifact.get("content")
-        if newest is not None and not (isinstance(newest, str) and clean(newest) == versions[-1].content):
-            artifact.refuse("content", "must be that of the last version, or be left out.")
-        return versions
-
-    def _read_versions(
-        self, versions: Iterable[Fields], turns: ThreadTurns, before: datetime | None, start: datetime
-    ) -> Iterator[VersionRecord]:
-        """A time that is missing is that of the one before."""
-        for version in versions:
-            maker = self._maker(version, turns)
-            before = version.moment("created_at") or before or (maker.created_at if maker else start)
-            origin = version.get("origin")
-            yield VersionRecord(
-                content=version.text("content", most=settings.OPENBOOK_MAX_ARTIFACT_CHARS),
-                created_at=before,
-                # What isn't known was made by a program: this import.
-                origin=origin if origin in ArtifactVersion.Origin.values else ArtifactVersion.Origin.PROGRAM.value,
-                message_id=maker.id if maker else None,
-            )
-
-    def _maker(self, version: Fields, turns: ThreadTurns) -> TurnRecord | None:
-        """The turn that made an artifact, by its id or by its place in the thread, from 1."""
-        number = version.get("message")
-        if number is None:
-            return None
-        if type(number) is not int:
-            id = str(version.identifier("message"))
-            number = turns.places.get(self._turns[id], 0) if id in self._turns else 0
-        else:
-            number = self._place(number)
-        maker = turns.all[number - 1] if 1 <= number <= len(turns.all) else None
-        if maker is None and self._skipped:
-            return None
-        if maker is None or maker.role != Message.Role.ASSISTANT:
-            version.refuse(
-                "message", "must be the `id`, or the place from 1 on, of an assistant's message of this thread."
-            )
-        return maker
-
-    def _id(self, ids: Ids | ManyIds, fields: Fields) -> uuid.UUID:
+    def _id(self, ids: Ids, fields: Fields) -> uuid.UUID:
         """The id that is stored; one that is given stands only once in a document."""
         id = fields.identifier("id")
         if id is None:
             return uuid7()
         if str(id) in ids:
             fields.refuse("id", f"stands twice in the document: {id}.")
-        if isinstance(ids, ManyIds):
-            ids.add(str(id))
-            if self._choice.derives:
-                self._derived.marks.add(str(id))
-        else:
-            kept = self._here.derived(id) if self._choice.derives else id
-            ids[str(id)] = uuid7() if self._new_ids else kept
+        kept = self._here.derived(id) if self._choice.derives else id
+        ids[str(id)] = uuid7() if self._new_ids else kept
+        return ids[str(id)]
+
+    def _turn_id(self, turn: Fields, number: int) -> uuid.UUID:
+        """The same of a turn, of which there may be many."""
+        id, ids = turn.identifier("id"), self._turns.stored
+        if id is None:
+            return uuid7()
+        if str(id) in ids:
+            turn.refuse("id", f"stands twice in the document: {id}.")
+        ids.add(str(id), number)
+        if self._choice.derives:
+            self._derived.marks.add(str(id))
         return ids[str(id)]
 
 
-def filled(times: Callable[[], Iterable[datetime | None]], start: datetime) -> Iterator[datetime]:
-    """Times where some are missing: that of the turn before, and for the first ones ``start``, or what comes next if that is
-    earlier. Times that are given stay, even where they go back."""
-    last = min(start, next(filter(None, times()), start))
-    for time in times():
-        last = time or last
-        yield last
+def _title_through(thread: Fields, turns: int) -> int | None:
+    """Of how many of its turns a model made the title."""
+    through = thread.count("title_through")
+    return min(through, turns) if through and turns else None
 
 
 def tags_here(tags: Sequence[str], *, user_id: int, threads: Ids, projects: Ids) -> list[str]:
@@ -418,7 +314,7 @@ def tags_here(tags: Sequence[str], *, user_id: int, threads: Ids, projects: Ids)
 def _tag_here(tag: str, ids: Mapping[str, Ids]) -> str:
     """The tag under the id of here; empty where what it names did not come along."""
     kind, _, name = tag.partition(":")
-    if kind not in ids or (kind == "project" and not _is_id(name)):
+    if kind not in ids or (kind == "project" and not is_id(name)):
         return tag
     return f"{kind}:{ids[kind][name]}" if name in ids[kind] else ""
 
@@ -433,13 +329,6 @@ def preferences(value: Any, place: str) -> PreferencesRecord:
         preferences.refuse("language", f"must be one of {', '.join(dict(settings.LANGUAGES))}, or empty.")
     remembers = preferences.switch("remembers", default=True)
     return PreferencesRecord(time_zone=zone, remembers=remembers, language=language)
-
-
-def _is_id(value: str) -> bool:
-    try:
-        return bool(uuid.UUID(value))
-    except ValueError:
-        return False
 
 
 def _title_of(turns: Sequence[TurnRecord]) -> str:

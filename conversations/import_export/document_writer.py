@@ -1,51 +1,23 @@
 """Everything of a user as a document, in pieces: it is never in memory as a whole, and no connection is held between them."""
 
-import json
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from datetime import datetime
-from itertools import accumulate, chain, groupby, repeat
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import F, Func, IntegerField, Model, OuterRef, Q, QuerySet, Subquery, Sum, TextField
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Case, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.import_export import FORMAT
-from conversations.import_export.document_files import Given, files_of, given_in
+from conversations.import_export import FORMAT, export_pages
+from conversations.import_export.document_files import files_of
+from conversations.import_export.export_pages import json_lines, json_text, separators, step
 from conversations.import_export.project_fields import written_instructions, written_projects
+from conversations.import_export.turn_writer import count_turns, long_thread, turns_of
 from conversations.models import Message, Prompt, Thread
-from conversations.runtime import long_work
-from conversations.runtime.lagging import read_lagging
-from conversations.runtime.shapes import moment
-from conversations.threads import messages_of
-from conversations.wire import models_of
 from conversations.wire.artifacts import version_rows
-from conversations.wire.feedback import FeedbackAnswer, feedback_on
 from memory.models import Memory, ThreadSummary, Topic
 from memory.services import preferences_of
-
-PAGE = 200
-"""Threads, turns or memories that are read at once."""
-
-AT_ONCE, STEP = 1_000_000, 5
-"""So many bytes of turns or characters of artifacts are read at once, or one turn, or so many versions of one artifact."""
-
-
-def step[**P, R](read: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
-    """In a thread, of a replica where there is one."""
-    return long_work.step(read_lagging(read))
-
-
-class OctetLength(Func):
-    function = "octet_length"
-    output_field = IntegerField()
-
-
-# PostgreSQL knows how long a text is without reading it.
-SIZE = OctetLength("text") + Coalesce(OctetLength(Cast("content", TextField())), 0)
-"""Bytes of a turn."""
 
 ARTIFACTS = '], "artifacts": ['
 NAMES: dict[type[Model], Sequence[str]] = {
@@ -65,31 +37,11 @@ NAMES: dict[type[Model], Sequence[str]] = {
 """What the document says of a row."""
 ATTRIBUTES = {"after_position": "place", "message": "maker", "thread": "thread_id"}
 """Where a row has it under another name."""
-TURN_FIELDS = (
-    "id",
-    "thread_id",
-    "user_id",
-    "position",
-    "role",
-    "content",
-    "text",
-    "created_at",
-    "status",
-    "offline",
-    "model",
-    "reply_id",
-    "citations",
-)
-
-
-def separators() -> Iterator[str]:
-    """What stands before the elements of a list, one after another."""
-    return chain([""], repeat(",\n"))
 
 
 async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes]:
-    """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, what there is of files, and
-    what is remembered. ``with_bytes``: those of the files lie beside it."""
+    """The document in UTF-8: threads oldest first with the turns of all branches, artifacts, what there is of files, and what
+    is remembered. ``with_bytes``: those of the files lie beside it."""
     yield f'{{"format": "{FORMAT}", {await step(_own)(user, with_bytes)}"threads": ['.encode()
     between, after = separators(), None
     while threads := await step(_threads)(user, after):
@@ -101,12 +53,12 @@ async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes
         yield f'], "{name}": ['.encode()
         between, last = separators(), None
         while rows := await step(_remembered)(user, model, time, last):
-            yield (next(between) + _json_lines(map(_object, rows))).encode()
+            yield (next(between) + json_lines(map(_object, rows))).encode()
             last = rows[-1]
     yield b'], "prompts": ['
     between, after_prompt = separators(), None
     while prompts := await step(_prompts)(user, after_prompt):
-        yield (next(between) + _json_lines(map(_object, prompts))).encode()
+        yield (next(between) + json_lines(map(_object, prompts))).encode()
         after_prompt = prompts[-1]
     yield b"]}\n"
 
@@ -125,8 +77,8 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
     group: list[Any] = []
     for thread in threads:
         together = [*group, thread]
-        turns, chars = sum(each.message_count for each in together), sum(each.chars for each in together)
-        if group and (turns > PAGE or chars > AT_ONCE):
+        turns, chars = sum(map(count_turns, together)), sum(each.chars for each in together)
+        if group and (turns > export_pages.PAGE or chars > export_pages.AT_ONCE):
             yield group
             group = []
         group.append(thread)
@@ -135,7 +87,7 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 async def _group(threads: list[Thread], between: Iterator[str], with_bytes: bool) -> AsyncIterator[str]:
-    turns = await step(_turns)(threads) if len(threads) > 1 else None
+    turns = await step(turns_of)(threads) if len(threads) > 1 else None
     if turns is None:  # a long thread, or few turns, and long ones
         for thread in threads:
             async for piece in _thread(thread, between, with_bytes):
@@ -143,18 +95,16 @@ async def _group(threads: list[Thread], between: Iterator[str], with_bytes: bool
         return
     artifacts, endings = await step(_whole_artifacts)(threads), await step(_endings)(threads, with_bytes)
     for thread in threads:
-        yield next(between) + _opening(thread) + turns.get(thread.id, "")
+        yield next(between) + _opening(thread) + str(turns.get(thread.id, ""))
         yield ARTIFACTS + artifacts.get(thread.id, "") + endings[thread.id]
 
 
 async def _thread(thread: Any, between_threads: Iterator[str], with_bytes: bool) -> AsyncIterator[str]:
     """No piece is empty: it would end a chunked response."""
     yield next(between_threads) + _opening(thread)
-    between, position = separators(), 0
-    while position < thread.last_position and (page := await step(_page)(thread, position)):
-        lines, position = page
-        yield next(between) + lines
-    is_small = thread.chars <= AT_ONCE
+    async for lines in long_thread(thread):
+        yield lines
+    is_small = thread.chars <= export_pages.AT_ONCE
     artifacts = await step(_whole_artifacts)([thread]) if is_small else {}
     yield ARTIFACTS + artifacts.get(thread.id, "")
     if not is_small:
@@ -169,7 +119,7 @@ def _endings(threads: Sequence[Thread], with_bytes: bool) -> dict[uuid.UUID, str
 
     def ending(thread: Thread) -> str:
         there = {name: of[thread.id] for name, of in lists.items() if thread.id in of}
-        return "".join(["]", *(f', "{name}": [{_json_lines(rows)}]' for name, rows in there.items()), "}"])
+        return "".join(["]", *(f', "{name}": [{json_lines(rows)}]' for name, rows in there.items()), "}"])
 
     return {thread.id: ending(thread) for thread in threads}
 
@@ -179,13 +129,13 @@ async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
     between = separators()
     for artifact in await step(_artifacts)([thread]):
         newest, within = None, separators()
-        for first in range(1, artifact.version + 1, STEP):
+        for first in range(1, artifact.version + 1, export_pages.STEP):
             if versions := await step(_some_versions)(artifact, first):
-                opening = "" if newest else next(between) + _json(_object(artifact))[:-1] + ', "versions": ['
-                yield opening + next(within) + _json_lines(map(_object, versions))
+                opening = "" if newest else next(between) + json_text(_own_fields(artifact))[:-1] + ', "versions": ['
+                yield opening + next(within) + json_lines(map(_object, versions))
                 newest = versions[-1]
         if newest:
-            yield "], " + _json(_of_newest(newest))[1:]
+            yield "], " + json_text(_of_newest(newest))[1:]
 
 
 def _threads(user: User, after: Thread | None) -> list[Thread]:
@@ -198,18 +148,18 @@ def _with_chars(thread: Thread) -> list[Thread]:
 
 
 def _measured(user_id: int, threads: QuerySet[Thread]) -> QuerySet[Any]:
-    """Those of a person, with the characters of their artifacts."""
+    """Those of a person, with the characters of their artifacts, and whether that which they were forked from is there."""
     versions = ArtifactVersion.objects.filter(user=user_id, thread=OuterRef("id")).order_by().values("thread")
     chars = Coalesce(Subquery(versions.values(chars=Sum("size"))), 0)
-    return threads.filter(user=user_id).select_related("assistant").annotate(chars=chars)
+    source = Exists(Thread.objects.filter(user=user_id, id=OuterRef("forked_from")))
+    return threads.filter(user=user_id).select_related("assistant").annotate(chars=chars, has_source=source)
 
 
 def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) -> list[Any]:
     """A page of what is remembered of them, each with those sources alone that the document holds."""
     rows: list[Any] = list(_next(model._default_manager.filter(user=user), after, time))
     named = {source for row in rows for source in row.sources}
-    active = Message.objects.filter(id__in=named, is_active=True, user=user)
-    known = set(active.values_list("id", flat=True))
+    known = set(Message.objects.filter(id__in=named, user=user).values_list("id", flat=True))
     for row in rows:
         row.sources = [source for source in row.sources if source in known]
         row.source = next(iter(row.sources), None)
@@ -227,7 +177,7 @@ def _own(user: User, with_bytes: bool) -> str:
         "instructions": written_instructions(user),
         "projects": written_projects(user, with_bytes=with_bytes),
     }
-    return "".join(f'"{name}": {_json(value)}, ' for name, value in own.items() if value)
+    return "".join(f'"{name}": {json_text(value)}, ' for name, value in own.items() if value)
 
 
 def _preferences(user: User) -> dict[str, Any] | None:
@@ -255,69 +205,44 @@ def _next(rows: QuerySet[Any], after: Any, time: str) -> QuerySet[Any]:
     if after:
         at = getattr(after, time)
         rows = rows.filter(Q(**{f"{time}__gt": at}) | Q(**{time: at}, id__gt=after.id))
-    return rows.order_by(time, "id")[:PAGE]
-
-
-def _turns(threads: list[Thread]) -> dict[uuid.UUID, str] | None:
-    """Those of each thread; ``None`` where they are too long to be in memory all at once."""
-    mine = Message.objects.filter(user=threads[0].user_id, thread__in=threads, is_active=True)
-    turns = mine.order_by("thread_id", "position")
-    if (turns.aggregate(size=Sum(SIZE))["size"] or 0) > AT_ONCE:
-        return None
-    rows = list(turns.only(*TURN_FIELDS))
-    objects = zip(rows, _turn_objects(rows), strict=True)
-    by_thread = groupby(objects, key=lambda each: each[0].thread_id)
-    return {thread: _json_lines(written for _, written in some) for thread, some in by_thread}
-
-
-def _page(thread: Thread, position: int) -> tuple[str, int] | None:
-    """The turns that follow, and the position of the last; ``None`` where there are none."""
-    turns = turns_behind(thread, position)
-    return (_json_lines(_turn_objects(turns)), turns[-1].position) if turns else None
-
-
-def turns_behind(thread: Thread, position: int) -> list[Message]:
-    """The turns that follow, as many as may be in memory at once."""
-    turns = messages_of(thread).filter(position__gt=position)
-    sizes = list(turns.values_list("position", SIZE)[:PAGE])
-    if not sizes:
-        return []
-    together = accumulate(size for _, size in sizes)
-    through = [position for (position, _), total in zip(sizes, together, strict=True) if total <= AT_ONCE]
-    last = through[-1] if through else sizes[0][0]  # one that is longer is read alone
-    return list(turns.filter(position__lte=last).only(*TURN_FIELDS))
+    return rows.order_by(time, "id")[: export_pages.PAGE]
 
 
 def _artifacts(threads: list[Thread]) -> list[Any]:
-    """Those of these threads, each with the place in the document of the turn that it stands below."""
+    """Those of these threads, each with the place on the path of the turn that it stands below, and with that turn where it
+    is beside the path."""
     user = threads[0].user_id
-    above = Message.objects.filter(
-        user=user, thread=OuterRef("thread"), is_active=True, position__lte=OuterRef("after_position")
-    ).order_by("-position")
+    above = Message.objects.filter(user=user, thread=OuterRef("thread"), position__lte=OuterRef("after_position"))
+    above = above.order_by("-position")
     artifacts = Artifact.objects.filter(user=user, thread__in=threads, deleted_at=None).order_by("created_at", "id")
-    return list(artifacts.annotate(place=Coalesce(Subquery(above.values("depth")[:1]), 0)))
+    return list(
+        artifacts.annotate(
+            place=Coalesce(Subquery(above.filter(is_active=True).values("depth")[:1]), 0),
+            after=Subquery(above.values_list(Case(When(is_active=False, then=F("id"))))[:1]),
+        )
+    )
 
 
 def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, str]:
     artifacts = _artifacts(threads)
     found = ArtifactVersion.objects.filter(artifact__in=artifacts)
     versions: dict[uuid.UUID, list[Any]] = {}
-    rows = version_rows(threads[0].user_id, found, whole=True).order_by("artifact_id", "number")
+    rows = version_rows(threads[0].user_id, found, whole=True, any_path=True).order_by("artifact_id", "number")
     for version in rows if artifacts else ():
         versions.setdefault(version.artifact_id, []).append(version)
     objects: dict[uuid.UUID, list[dict[str, Any]]] = {}
     for artifact in artifacts:
         if artifact.id in versions:  # or else it was deleted just now
             objects.setdefault(artifact.thread_id, []).append(_artifact_object(artifact, versions[artifact.id]))
-    return {thread: _json_lines(some) for thread, some in objects.items()}
+    return {thread: json_lines(some) for thread, some in objects.items()}
 
 
 def _some_versions(artifact: Artifact, first: int) -> list[Any]:
-    versions = artifact.versions.filter(number__gte=first, number__lt=first + STEP)
-    return list(version_rows(artifact.user_id, versions, whole=True).order_by("number"))
+    versions = artifact.versions.filter(number__gte=first, number__lt=first + export_pages.STEP)
+    return list(version_rows(artifact.user_id, versions, whole=True, any_path=True).order_by("number"))
 
 
-def _opening(thread: Thread) -> str:
+def _opening(thread: Any) -> str:
     values = {
         "id": thread.id,
         "title": thread.title,
@@ -326,28 +251,15 @@ def _opening(thread: Thread) -> str:
     }
     chosen = {"model": thread.model, "pinned": thread.pinned, "archived": thread.archived, "tags": thread.tags}
     chosen |= {"project": thread.project_id, "instructions": thread.instructions}
+    chosen |= {"forked_from": _source(thread)}
+    chosen |= {"title_through": thread.title_through - thread.cleared_through} if thread.title_through else {}
     values |= {name: value for name, value in chosen.items() if value}
     values |= {} if thread.uses_account_instructions else {"uses_account_instructions": False}
-    return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
+    return json_text(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 
-def _turn_objects(turns: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    given, models = given_in(turns), models_of([turn for turn in turns if turn.reply_id])
-    said = feedback_on(turns)
-    return (_turn_object(turn, given, turn.model or models.get(turn.reply_id), said.get(turn.id)) for turn in turns)
-
-
-def _turn_object(turn: Message, given: Given, model: str | None, feedback: FeedbackAnswer | None) -> dict[str, Any]:
-    values = {"id": turn.id, "role": turn.role, "content": turn.blocks, "created_at": turn.created_at}
-    status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
-    told = {
-        "offline": turn.offline,
-        "model": model if turn.status != Message.Status.FORGOTTEN else None,
-        "files": given.get((turn.thread_id, turn.position)),
-        "citations": turn.citations,
-        "feedback": feedback,
-    }
-    return values | status | {name: value for name, value in told.items() if value}
+def _source(thread: Any) -> dict[str, Any] | None:
+    return {"thread": thread.forked_from_id, "message": thread.forked_at} if thread.has_source else None
 
 
 def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:
@@ -355,7 +267,11 @@ def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:
     only, *more = versions
     is_plain = not more and only.created_at == artifact.created_at
     listed = {} if is_plain else {"versions": list(map(_object, versions))}
-    return _object(artifact) | listed | _of_newest(versions[-1])
+    return _own_fields(artifact) | listed | _of_newest(versions[-1])
+
+
+def _own_fields(artifact: Any) -> dict[str, Any]:
+    return _object(artifact) | ({"after": artifact.after} if artifact.after else {})
 
 
 def _of_newest(version: Any) -> dict[str, Any]:
@@ -365,15 +281,3 @@ def _of_newest(version: Any) -> dict[str, Any]:
 
 def _object(row: Any) -> dict[str, Any]:
     return {name: getattr(row, ATTRIBUTES.get(name, name)) for name in NAMES[type(row)]}
-
-
-def _json_lines(values: Iterable[dict[str, Any]]) -> str:
-    return ",\n".join(map(_json, values))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_text)
-
-
-def _text(value: Any) -> str | None:
-    return moment(value) if isinstance(value, datetime) else str(value)

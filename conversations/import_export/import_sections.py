@@ -30,18 +30,18 @@ from memory.models import Memory, Topic
 
 VERSION: dict[str, Shape] = dict.fromkeys(("content", "created_at", "origin", "message"))
 ARTIFACT: Shape = {
-    **dict.fromkeys(("id", "title", "kind", "language", "preset", "after_position")),
+    **dict.fromkeys(("id", "title", "kind", "language", "preset", "after_position", "after")),
     **VERSION,
     "versions": [VERSION],
 }
+MESSAGE: dict[str, Shape] = dict.fromkeys(
+    ("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations", "feedback")
+)
 THREAD: Shape = {
     **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model", "pinned", "archived", "tags")),
-    **dict.fromkeys(("project", "instructions", "uses_account_instructions")),
-    "messages": [
-        dict.fromkeys(
-            ("id", "role", "content", "created_at", "status", "offline", "model", "files", "citations", "feedback")
-        )
-    ],
+    **dict.fromkeys(("project", "instructions", "uses_account_instructions", "forked_from", "title_through")),
+    "messages": [MESSAGE],
+    "branches": [{**MESSAGE, "parent": None, "after_position": None}],
     "artifacts": [ARTIFACT],
     "files": [dict.fromkeys(("id", "name", "created_at", "path", "sha256"))],
     "summaries": [None],

@@ -18,6 +18,7 @@ from memory.models import ThreadSummary
 AT_ONCE = 1_000
 OF_THREADS: Mapping[str, type[Model]] = {
     "messages": Message,
+    "branches": Message,
     "artifacts": Artifact,
     "files": File,
     "summaries": ThreadSummary,

@@ -61,6 +61,16 @@ class TurnRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BranchRecord:
+    """A turn beside the path. ``parent`` is the position of the turn that it follows, 0 for none; ``after`` is how many turns
+    of the path were there before it."""
+
+    turn: TurnRecord
+    parent: int
+    after: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class VersionRecord:
     """``message_id`` is the turn that made it, where the document says so."""
 
@@ -86,7 +96,7 @@ class ArtifactRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SummaryRecord:
-    """Of the turns from one place of the thread to another, from 1 on."""
+    """Of the turns of the path from one position of the thread to another."""
 
     id: uuid.UUID
     first_position: int
@@ -113,7 +123,8 @@ class LeftOut:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadRecord:
     """``assistant`` is a slug, ``None`` for the default one; ``place`` is where the thread stands in the document; ``model``
-    is as in ``Thread``."""
+    is as in ``Thread``. ``turns`` are the active path, ``branches`` all others in the order in which they were said, each
+    behind the turn that it follows; positions count both together, from 1 on."""
 
     id: uuid.UUID
     place: str
@@ -122,6 +133,8 @@ class ThreadRecord:
     created_at: datetime
     turns: Sequence[TurnRecord]
     artifacts: Sequence[ArtifactRecord]
+    branches: Sequence[BranchRecord] = ()
+    title_through: int | None = None
     remembers: bool = True
     pinned: bool = False
     archived: bool = False

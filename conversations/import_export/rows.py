@@ -2,8 +2,9 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.sessions import Session, session_at
 from conversations.context.tokens.estimate import text_of, turn_tokens
 from conversations.import_export.records import ArtifactRecord, ThreadRecord, TurnRecord
+from conversations.import_export.turn_tree import PlacedTurn, StoredTurn
 from conversations.models import Assistant, Message, Thread, TurnFile, more_than_text
 from memory.index.word_index import SaidTurn
 
@@ -20,19 +22,6 @@ TURN_COLUMNS = (
     *("id", "thread_id", "user_id", "parent_id", "position", "depth", "role", "content", "text", "status"),
     *("offline", "token_count", "token_total", "created_at", "is_active", "citations", "model"),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tail:
-    """What imported turns follow: the last turn of the thread, or nothing."""
-
-    id: uuid.UUID | None = None
-    position: int = 0
-    depth: int = 0
-    token_total: int = 0
-
-
-BEGINNING = Tail()
 
 
 def row_of[M: Model](model: type[M], record: Any, /, **columns: Any) -> M:
@@ -49,51 +38,79 @@ def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant, now:
         thread,
         user_id=user_id,
         assistant=assistant,
-        updated_at=thread.active_at or min(thread.turns[-1].created_at if thread.turns else thread.created_at, now),
+        updated_at=thread.active_at or min(_newest(thread), now),
         session_started_at=session.started_at if session else None,
         away_since=session.away_since if session else None,
         message_count=len(thread.turns),
-        last_position=len(thread.turns),
+        last_position=len(thread.turns) + len(thread.branches),
     )
 
 
+def _newest(thread: ThreadRecord) -> datetime:
+    """When the last turn of it was said."""
+    last = [thread.turns[-1].created_at] if thread.turns else []
+    last += [thread.branches[-1].turn.created_at] if thread.branches else []
+    return max(last, default=thread.created_at)
+
+
 def turn_rows(
-    turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, user_id: int, after: Tail = BEGINNING
+    turns: Iterable[PlacedTurn], thread_id: uuid.UUID, *, user_id: int, before: Mapping[int, StoredTurn] | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """The turns as ``TURN_COLUMNS``: each follows the one before."""
-    parent, total = after.id, after.token_total
-    for number, turn in enumerate(turns, 1):
+    """The turns as ``TURN_COLUMNS``. ``before`` are those that were stored before, by position; these come behind."""
+    parents = _Parents(before or {})
+    for placed in turns:
+        turn, (parent, total) = placed.turn, parents.of(placed)
         text, tokens = text_of(turn.content), turn_tokens(turn.content)
         content = more_than_text(turn.content, text)
-        total += tokens
+        parents.add(turn.id, total + tokens)
         yield (
-            *(turn.id, thread_id, user_id, parent, after.position + number, after.depth + number, turn.role),
-            *(content and json.dumps(content), text, turn.status, turn.offline, tokens, total, turn.created_at, True),
-            *(json.dumps(turn.citations) if turn.citations else None, turn.model),
+            *(turn.id, thread_id, user_id, parent, placed.position, placed.depth, turn.role),
+            *(content and json.dumps(content), text, turn.status, turn.offline, tokens, total + tokens),
+            *(turn.created_at, placed.is_active, json.dumps(turn.citations) if turn.citations else None, turn.model),
         )
-        parent = turn.id
 
 
-def turn_file_rows(
-    turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, user_id: int, after: Tail = BEGINNING
-) -> Iterator[TurnFile]:
+class _Parents:
+    """The id and the tokens up to and with each turn, in little memory."""
+
+    def __init__(self, before: Mapping[int, StoredTurn]) -> None:
+        self._before, self._first = before, 0
+        self._ids, self._totals = bytearray(), array("Q")
+
+    def of(self, turn: PlacedTurn) -> tuple[uuid.UUID | None, int]:
+        self._first = self._first or turn.position
+        if not turn.parent:
+            return None, 0
+        if stored := self._before.get(turn.parent):
+            return stored.id, stored.token_total
+        place = turn.parent - self._first
+        return uuid.UUID(bytes=bytes(self._ids[16 * place : 16 * place + 16])), self._totals[place]
+
+    def add(self, id: uuid.UUID, total: int) -> None:
+        self._ids += id.bytes
+        self._totals.append(total)
+
+
+def turn_file_rows(turns: Iterable[PlacedTurn], thread_id: uuid.UUID, *, user_id: int) -> Iterator[TurnFile]:
     """What of files stands in the turns."""
-    for position, turn in enumerate(turns, after.position + 1):
-        for place, file in enumerate(turn.files):
-            yield row_of(TurnFile, file, thread_id=thread_id, user_id=user_id, position=position, place=place)
+    for placed in turns:
+        for place, file in enumerate(placed.turn.files):
+            yield row_of(TurnFile, file, thread_id=thread_id, user_id=user_id, position=placed.position, place=place)
 
 
-def said_turns(turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, after: Tail = BEGINNING) -> Iterator[SaidTurn]:
-    """The turns as the index of recall takes them."""
-    for number, turn in enumerate(turns, 1):
-        yield SaidTurn(
-            thread=thread_id,
-            depth=after.depth + number,
-            position=after.position + number,
-            role=turn.role,
-            text="" if turn.status == Message.Status.FORGOTTEN else text_of(turn.content),
-            at=turn.created_at,
-        )
+def said_turns(turns: Iterable[PlacedTurn], thread_id: uuid.UUID) -> Iterator[SaidTurn]:
+    """Those on the active path as the index of recall takes them: of the others nothing is recalled."""
+    for placed in turns:
+        if placed.is_active:
+            turn = placed.turn
+            yield SaidTurn(
+                thread=thread_id,
+                depth=placed.depth,
+                position=placed.position,
+                role=turn.role,
+                text="" if turn.status == Message.Status.FORGOTTEN else text_of(turn.content),
+                at=turn.created_at,
+            )
 
 
 def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID, *, user_id: int) -> Artifact:

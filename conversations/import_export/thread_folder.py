@@ -13,7 +13,9 @@ from artifacts.exporting.markdown import fenced, is_csv
 from artifacts.exporting.names import file_name, safe, source_extension
 from artifacts.models import ArtifactVersion
 from conversations.import_export.document_files import add_files
-from conversations.import_export.document_writer import AT_ONCE, PAGE, export_thread, turns_behind
+from conversations.import_export.document_writer import export_thread
+from conversations.import_export.export_pages import AT_ONCE, PAGE
+from conversations.import_export.turn_writer import turns_behind
 from conversations.import_export.zip_stream import Zip
 from conversations.models import File, Message, Thread
 from conversations.runtime.long_work import step
@@ -83,7 +85,8 @@ def branches_beside(turns: int) -> str:
     """What of other branches is said, of so many turns on them."""
     if not turns:
         return ""
-    return f" {turns:,} {'turn' if turns == 1 else 'turns'} on other branches of it {'is' if turns == 1 else 'are'} not here."
+    what, stand = ("turn", "stands") if turns == 1 else ("turns", "stand")
+    return f" {turns:,} {what} on other branches of it {stand} in `conversation.json` alone."
 
 
 def _left_beside(thread: Thread) -> int:

@@ -4,8 +4,9 @@ import uuid
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from conversations.import_export.records import FeedbackRecord, TurnRecord
+from conversations.import_export.records import FeedbackRecord
 from conversations.import_export.rows import row_of
+from conversations.import_export.turn_tree import PlacedTurn
 from conversations.import_export.values import Fields
 from conversations.models import Feedback
 from conversations.runtime.text import shortened
@@ -30,9 +31,9 @@ def feedback_in(turn: Fields, time: datetime) -> FeedbackRecord | None:
 
 
 def feedback_rows(
-    turns: Iterable[TurnRecord], thread_id: uuid.UUID, *, user_id: int, assistant_id: int
+    turns: Iterable[PlacedTurn], thread_id: uuid.UUID, *, user_id: int, assistant_id: int
 ) -> Iterator[Feedback]:
-    for turn in turns:
+    for turn in (placed.turn for placed in turns):
         if turn.feedback:
             yield row_of(
                 Feedback,

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from artifacts.models import ArtifactVersion, Kind
 from conversations.models import Feedback, Project
+from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
+from conversations.models.threads import TAG_CHARS
 from conversations.runtime.shapes import Id, Slug, Time
 from conversations.wire import Role
 from memory.models import Memory
@@ -52,7 +54,7 @@ class ImportedFeedback(TypedDict, total=False):
 
 
 class ImportedMessage(TypedDict, total=False):
-    """The order of the list is the order of the turns."""
+    """Of the active path. The order of the list is the order of the turns."""
 
     id: KeptId
     role: Required[Annotated[Role, "Whose turn it is."]]
@@ -71,6 +73,22 @@ class ImportedMessage(TypedDict, total=False):
     feedback: Annotated[ImportedFeedback, "Of the assistant's message: what the person said of it."]
 
 
+class ImportedBranchMessage(ImportedMessage, total=False):
+    """One that is not on the active path. They stand in the order in which they were said, each behind its parent."""
+
+    parent: Annotated[
+        Id | None,
+        "The message that it follows, of `messages` or before it in `branches`; null: it is another first message. Those with "
+        "the same parent are versions of one another.",
+    ]
+    after_position: Annotated[
+        int,
+        {"min_value": 0},
+        "Place of the newest of `messages` that was there before it. Without it: as early as its parent and the one before "
+        "allow.",
+    ]
+
+
 class ImportedVersion(TypedDict, total=False):
     content: Required[Annotated[str, "1 to 500,000 characters, unless the operator set another limit."]]
     created_at: Annotated[Time, "Without it: as the version before."]
@@ -87,6 +105,7 @@ class ImportedArtifact(TypedDict, total=False):
     language: Annotated[str, {"allow_blank": True, "max_length": 40}, "Of code: python, sql …"]
     preset: Annotated[str, {"allow_blank": True}, "The preset that made it; else empty."]
     after_position: Annotated[int, {"min_value": 0}, "Place of the newest message when it was made, from 1 on."]
+    after: Annotated[Id, "The newest message when it was made, where that is one of `branches`."]
     content: Annotated[str, "The only version, or once more the last of `versions`."]
     versions: Annotated[list[ImportedVersion], "The newest last."]
     created_at: Annotated[Time, "Without it: that of its first version, or of the thread."]
@@ -110,12 +129,27 @@ class ImportedSummary(TypedDict, total=False):
     stale_since: Annotated[Time | None, "Since when it waits to be made anew."]
 
 
+class ImportedSource(TypedDict, total=False):
+    thread: Required[Annotated[Id, "The thread."]]
+    message: Annotated[Id | None, "The message up to which it was copied."]
+
+
 class ImportedThread(TypedDict, total=False):
     id: KeptId
     title: Annotated[str, {"max_length": 200, "allow_blank": True}, "Without it: from the first message of the user."]
+    title_through: Annotated[
+        int, {"min_value": 0}, "A model made the title of so many of its first messages, of all branches together."
+    ]
+    forked_from: Annotated[
+        ImportedSource, "What it was forked from; kept where that stands before it in the document, or is here."
+    ]
+    pinned: Annotated[bool, "`true`: it stands above the others."]
+    archived: Annotated[bool, "`true`: it is put away."]
+    tags: Annotated[list[Annotated[str, {"max_length": TAG_CHARS}]], "The person's own words for it, at most 20."]
     assistant: Annotated[Slug, "Without it: the default one."]
     created_at: Annotated[Time, "Without it: that of the first message."]
-    messages: Annotated[list[ImportedMessage], "The oldest first."]
+    messages: Annotated[list[ImportedMessage], "The active path, the oldest first."]
+    branches: Annotated[list[ImportedBranchMessage], "All other messages: what was edited, or answered again."]
     artifacts: Annotated[list[ImportedArtifact], "What was made in it."]
     remembers: Annotated[bool, "`false`: nothing of it is remembered."]
     model: Annotated[
@@ -181,6 +215,14 @@ class ImportedPreferences(TypedDict, total=False):
 
     time_zone: Annotated[str, "As in `Europe/Lisbon`."]
     remembers: Annotated[bool, "`false`: nothing is remembered."]
+    language: Annotated[str, {"allow_blank": True}, "Of the pages, as in `de`; empty: as the browser asks."]
+
+
+class ImportedPrompt(TypedDict, total=False):
+    id: KeptId
+    name: Required[Annotated[str, {"max_length": NAME_CHARS}, "In one line."]]
+    text: Required[Annotated[str, {"max_length": TEXT_CHARS}, "A text to write messages with."]]
+    created_at: Annotated[Time, "Without it: the time of the import."]
 
 
 class Book(TypedDict, total=False):
@@ -192,6 +234,7 @@ class Book(TypedDict, total=False):
     topics: Annotated[list[ImportedTopic], "What was talked of, across conversations."]
     preferences: Annotated[ImportedPreferences, "Those of the person; they count where there are none."]
     instructions: Annotated[ImportedInstructions, "Those of the person; they count where there are none."]
+    prompts: Annotated[list[ImportedPrompt], "Texts to write messages with."]
     projects: Annotated[list[ImportedProject], "Folders that threads are in, with a memory of their own."]
 
 
@@ -213,15 +256,14 @@ class LongerThreadAnswer(ImportedThreadAnswer):
 
 class NotTakenAnswer(TypedDict):
     place: Annotated[str, "Where it stands in the document."]
-    what: Annotated[
-        str, "What it is: turns on side branches, a block of a type that is not known, a message too long …"
-    ]
+    what: Annotated[str, "What it is: a block of a type that is not known, a message too long …"]
     count: Annotated[int, "How many of it."]
 
 
 class ImportAnswer(TypedDict):
     threads: Annotated[list[ImportedThreadAnswer], "The new ones, in the order of the document."]
     memories: Annotated[int, "How many were stored."]
+    branches: NotRequired[Annotated[int, "How many ends came beside active paths, if any."]]
     longer: NotRequired[Annotated[list[LongerThreadAnswer], "Those that were here and got more turns, if any."]]
     known: NotRequired[
         Annotated[

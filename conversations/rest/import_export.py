@@ -113,10 +113,12 @@ class Import(AsyncAPIView):
         """Import threads and what is remembered, all or nothing. Errors name their place, `threads[3].messages[17].content`.
 
         What is here already – of an export that was imported before – stays as it is: `known` says how much that was, and
-        `longer` which conversations got more turns. What could not be taken is named in `not_taken`.
+        `longer` which conversations got more turns: behind their end, or on other branches, and where one has gone on here as
+        well, its active path stays. What could not be taken is named in `not_taken`.
 
         A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in,
-        with the files in it. A file that can't be taken costs itself only: `files_refused` says which and why.
+        with all branches and with the files in it. A file that can't be taken costs itself only: `files_refused` says which
+        and why.
         """
         shown = self.progress.read(request)
         ids = request.query_params.get("ids", "keep")
@@ -191,6 +193,8 @@ def _answer(stored: ImportCounts, empty: int, left_out: Sequence[LeftOut], intak
         "threads": [{"id": str(id), "message_count": count} for id, count in stored.threads],
         "memories": stored.memories,
     }
+    if stored.branches:
+        answer["branches"] = stored.branches
     if stored.longer:
         answer["longer"] = [
             {"id": str(each.id), "message_count": each.message_count, "added": each.added} for each in stored.longer

@@ -81,11 +81,14 @@ def artifact_object(row: Any, *, whole: bool = False) -> ArtifactAnswer:
     return fill(ArtifactAnswer, row, thread=row.thread_id, **content)
 
 
-def version_rows(user_id: int, versions: QuerySet[ArtifactVersion], *, whole: bool = False) -> QuerySet[Any]:
-    """Versions of a person's artifacts with the turn that made them, as ``version_object`` reads them."""
+def version_rows(
+    user_id: int, versions: QuerySet[ArtifactVersion], *, whole: bool = False, any_path: bool = False
+) -> QuerySet[Any]:
+    """Versions of a person's artifacts with the turn that made them, as ``version_object`` reads them. ``any_path``: also where
+    that is not on the active path."""
     mine = versions.filter(user=user_id, artifact__user=user_id).select_related("artifact")
     rows = mine.defer(*([] if whole else ["content"]))
-    return rows.annotate(maker=_maker(user_id, "message_id", "reply_id"))
+    return rows.annotate(maker=_maker(user_id, "message_id", "reply_id", any_path=any_path))
 
 
 def version_object(row: Any, *, whole: bool = False) -> VersionAnswer:
@@ -103,12 +106,11 @@ def version_object(row: Any, *, whole: bool = False) -> VersionAnswer:
     )
 
 
-def _maker(user_id: int, message: str, reply: str) -> Subquery:
+def _maker(user_id: int, message: str, reply: str, *, any_path: bool = False) -> Subquery:
     """The turn that made a version. One that was saved in the middle of a reply names only the reply, which names the turn."""
     turns = Message.objects.filter(
         Q(id=OuterRef(message)) | Q(reply=OuterRef(reply)),
         user=user_id,
         thread=OuterRef("thread"),
-        is_active=True,
     )
-    return Subquery(turns.values("id")[:1])
+    return Subquery((turns if any_path else turns.filter(is_active=True)).values("id")[:1])

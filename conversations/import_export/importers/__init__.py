@@ -1,7 +1,7 @@
 """The data exports of other products, as threads of the format ``openbook/1``. Pure.
 
-Only what was said is taken: of each conversation the path that it was left on, without hidden messages and thoughts. Files
-are named, for whoever has their bytes; a tool at work is told of in brackets.
+Only what was said is taken: all branches of each conversation, with the path that it was left on, without hidden messages and
+thoughts. Files are named, for whoever has their bytes; a tool at work is told of in brackets.
 """
 
 from typing import Any

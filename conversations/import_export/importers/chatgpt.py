@@ -1,13 +1,17 @@
-"""A conversation of ChatGPT's data export: a tree of messages, of which the path to ``current_node`` was shown. Pure."""
+"""A conversation of ChatGPT's data export: a tree of messages, of which the path to ``current_node`` was shown last. Pure.
+
+An answer that was made again and a message that was edited stand beside the first under the same parent.
+"""
 
 import re
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from conversations.import_export.importers.parts import (
-    BESIDE,
     Piece,
     ThreadFiles,
     as_list,
@@ -21,6 +25,7 @@ from conversations.import_export.importers.parts import (
     unknown,
     written_by,
 )
+from conversations.import_export.importers.trees import in_order, laid_out, nearest, of, rooted
 
 CITATION = re.compile("\ue200[^\ue200\ue201]*+\ue201|[\ue200-\ue2ff]|【\\d[^【】†]*+†[^【】]*+】")
 """Marks that only their page could resolve."""
@@ -45,68 +50,81 @@ class Asset(NamedTuple):
 def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     id = stored_id(conversation.get("conversation_id") or conversation.get("id"), "chatgpt")
     files, left_out = ThreadFiles(id) if id else ThreadFiles(), Counter[str]()
-    path = _path(conversation)
-    turns = [turn | {"content": content_of(turn["content"])} for turn in _turns(path, id, files, left_out)]
-    if beside := _beside(conversation, path):
-        left_out[BESIDE] = beside
+    turns = _turns(_shown(conversation, files, left_out), files.space)
     return {
         "id": str(id) if id else None,
         **titled(conversation.get("title")),
         "created_at": moment_of(conversation.get("create_time")),
-        "messages": turns,
+        **turns,
         **files.listed,
         "left_out": dict(left_out),
     }
 
 
-def _turns(
-    path: list[Message], thread: uuid.UUID | None, files: ThreadFiles, left_out: Counter[str]
-) -> Iterator[dict[str, Any]]:
-    """What follows one another on the assistant's side – tools and their results among it – is one turn, as shown."""
-    turn: dict[str, Any] | None = None
-    for message in path:
-        pieces = _pieces(message, files, left_out)
-        if not pieces:
-            continue
-        role = "user" if _author(message) == "user" else "assistant"
-        if turn and role == turn["role"] == "assistant":
-            turn["content"] += pieces
-        else:
-            if turn:
-                yield turn
-            turn = {"role": role, "content": pieces, "created_at": moment_of(message.get("create_time"))}
-            # A conversation that was branched off repeats the messages of the other, ids and all.
-            if thread and isinstance(message.get("id"), str):
-                turn["id"] = str(derived_id(thread, message["id"]))
-        if role == "assistant":
-            turn["status"] = STATUSES.get(str(message.get("status")), "complete")
-        if _author(message) == "assistant":
-            turn |= _writer(message)
-    if turn:
-        yield turn
+@dataclass(frozen=True)
+class Shown:
+    """The messages of which something was shown, in order, and the nearest such before each. ``end`` is the current one."""
+
+    messages: dict[str, tuple[Message, list[Piece]]]
+    parents: dict[str, str | None]
+    end: str | None
 
 
-def _path(conversation: dict[str, Any]) -> list[Message]:
-    """The messages from the first to the current one. Nodes may be missing, or name each other in a circle."""
+def _shown(conversation: dict[str, Any], files: ThreadFiles, left_out: Counter[str]) -> Shown:
     nodes = {name: node for name, node in conversation["mapping"].items() if isinstance(node, dict)}
-    place = conversation.get("current_node")
-    if not isinstance(place, str) or place not in nodes:
-        place = _newest_leaf(nodes)
-    path, seen = [], set()
-    while isinstance(place, str) and place in nodes and place not in seen:
-        seen.add(place)
-        path.append(nodes[place].get("message"))
-        place = nodes[place].get("parent")
-    return [message for message in reversed(path) if isinstance(message, dict) and not _is_hidden(message)]
+    current = conversation.get("current_node")
+    if not isinstance(current, str) or current not in nodes:
+        current = _newest_leaf(nodes)
+    named = {name: node.get("parent") for name, node in nodes.items()}
+    parents = rooted({name: parent if isinstance(parent, str) else None for name, parent in named.items()}, current)
+    messages = {name: nodes[name]["message"] for name in parents if isinstance(nodes[name].get("message"), dict)}
+    shown: dict[str, tuple[Message, list[Piece]]] = {}
+    for name in in_order(parents, {name: time for name in messages if (time := _time(messages[name])) is not None}):
+        message = messages.get(name)
+        if message and not _is_hidden(message) and (pieces := _pieces(message, files, left_out)):
+            shown[name] = message, pieces
+    above = nearest(parents, shown)
+    return Shown(
+        messages=shown,
+        parents={name: of(above, parents[name]) for name in shown},
+        end=of(above, current),
+    )
 
 
-def _beside(conversation: dict[str, Any], path: list[Message]) -> int:
-    """Messages of people and the model that were shown on other branches."""
-    nodes = [node for node in conversation["mapping"].values() if isinstance(node, dict)]
-    messages = [node["message"] for node in nodes if isinstance(node.get("message"), dict)]
-    taken = {id(message) for message in path}
-    others = (each for each in messages if id(each) not in taken and not _is_hidden(each) and _author(each) != "tool")
-    return sum(bool(_pieces(message, ThreadFiles(), Counter())) for message in others)
+def _turns(shown: Shown, space: uuid.UUID) -> dict[str, list[dict[str, Any]]]:
+    """What follows one another on the assistant's side – tools and their results among it – is one turn, as shown, unless
+    something else follows there as well, or the conversation was left there."""
+    followers = Counter(shown.parents.values())
+    heads: dict[str, str] = {}
+    turns: dict[str, dict[str, Any]] = {}
+    ids: set[str] = set()
+    for name, (message, pieces) in shown.messages.items():
+        before, role = shown.parents[name], "user" if _author(message) == "user" else "assistant"
+        head = of(heads, before)
+        is_more = head is not None and role == turns[head]["role"] == "assistant"
+        if head is not None and is_more and followers[before] == 1 and before != shown.end:
+            heads[name] = head
+            turns[head]["content"] += pieces
+        else:
+            heads[name] = name
+            # A conversation that was branched off repeats the messages of the other, ids and all.
+            own = message["id"] if isinstance(message.get("id"), str) and message["id"] not in ids else name
+            ids.add(own)
+            created_at = moment_of(message.get("create_time"))
+            id = str(derived_id(space, own))
+            turns[name] = {"role": role, "content": pieces, "created_at": created_at, "id": id}
+        if role == "assistant":
+            turns[heads[name]]["status"] = STATUSES.get(str(message.get("status")), "complete")
+        if _author(message) == "assistant":
+            turns[heads[name]] |= _writer(message)
+    whole = {name: turn | {"content": content_of(turn["content"])} for name, turn in turns.items()}
+    return laid_out(whole, {name: of(heads, shown.parents[name]) for name in turns}, of(heads, shown.end))
+
+
+def _time(message: Message) -> float | None:
+    """Seconds since 1970; ``None`` for what is no time."""
+    moment = moment_of(message.get("create_time"))
+    return datetime.fromisoformat(moment).timestamp() if moment else None
 
 
 def _newest_leaf(nodes: dict[str, Any]) -> str | None:

@@ -1,11 +1,10 @@
-"""A conversation of Claude's data export: a list of messages, with branches where one was edited. Pure."""
+"""A conversation of Claude's data export: a list of messages, with branches where one was edited or answered again. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from conversations.import_export.importers.parts import (
-    BESIDE,
     Piece,
     ThreadFiles,
     as_list,
@@ -20,6 +19,7 @@ from conversations.import_export.importers.parts import (
     unknown,
     written_by,
 )
+from conversations.import_export.importers.trees import in_order, laid_out, nearest, of, rooted
 
 UNSAID = {"thinking", "redacted_thinking", "tool_result", "token_budget", "text", "tool_use"}
 """Blocks of which nothing was said to the person, and those of the types above that are not as they are documented."""
@@ -32,15 +32,16 @@ def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     id = stored_id(conversation.get("uuid"), "claude")
     messages = [message for message in conversation["chat_messages"] if isinstance(message, dict)]
     files, left_out = ThreadFiles(id) if id else ThreadFiles(), Counter[str]()
-    path = _path(messages, conversation.get("current_leaf_message_uuid"))
-    turns = [_turn(message, files, left_out, model=conversation.get("model")) for message in path]
-    if beside := len(messages) - len(path):
-        left_out[BESIDE] = beside
+    every = [_turn(message, files, left_out, model=conversation.get("model")) for message in messages]
+    said = {place: turn for place, turn in enumerate(every) if turn["role"] and turn["content"]}
+    parents, end = _tree(messages, conversation.get("current_leaf_message_uuid"))
+    shown = nearest(parents, said)
+    turns = {place: said[place] for place in parents if place in said}
     return {
         "id": str(id) if id else None,
         **titled(conversation.get("name")),
         "created_at": moment_of(conversation.get("created_at")),
-        "messages": [turn for turn in turns if turn["role"] and turn["content"]],
+        **laid_out(turns, {place: of(shown, parents[place]) for place in turns}, of(shown, end)),
         **files.listed,
         "left_out": dict(left_out),
     }
@@ -58,20 +59,20 @@ def _turn(message: Message, files: ThreadFiles, left_out: Counter[str], *, model
     return turn | writer | ({"id": str(id)} if id else {})
 
 
-def _path(messages: list[Message], leaf: Any) -> list[Message]:
-    """All of them, or where one has two answers those that lead to the current one, else to the last."""
-    parents = [message.get("parent_message_uuid") for message in messages]
-    named = [parent for parent in parents if isinstance(parent, str)]
-    if len(set(named)) == len(named):
-        return messages
-    known = {message["uuid"]: message for message in messages if isinstance(message.get("uuid"), str)}
-    path: list[Message] = []
-    message = known.get(leaf, messages[-1]) if isinstance(leaf, str) else messages[-1]
-    while message and message not in path:
-        path.append(message)
-        parent = message.get("parent_message_uuid")
-        message = known.get(parent, {}) if isinstance(parent, str) else {}
-    return path[::-1]
+def _tree(messages: list[Message], leaf: Any) -> tuple[dict[int, int | None], int | None]:
+    """The place of the message that each follows, in order, and that of the current one, else the last. Where no two follow the
+    same, each follows the one before, whatever it names: older exports name nothing, and one that is named may be gone."""
+    uuids = [uuid if isinstance(uuid := message.get("uuid"), str) else "" for message in messages]
+    named = [parent if isinstance(parent := message.get("parent_message_uuid"), str) else "" for message in messages]
+    known = {uuid: place for place, uuid in enumerate(uuids) if uuid}
+    last = len(messages) - 1 if messages else None
+    names = any(parent in known for parent in named)
+    followed = [parent for parent in named if parent or names]
+    if len(set(followed)) == len(followed):
+        return {place: place - 1 if place else None for place in range(len(messages))}, last
+    end = known.get(leaf, last) if isinstance(leaf, str) else last
+    parents = rooted({place: known.get(parent) for place, parent in enumerate(named)}, end)
+    return {place: parents[place] for place in in_order(parents, dict(enumerate(range(len(messages)))))}, end
 
 
 def _pieces(message: Message, files: ThreadFiles, left_out: Counter[str]) -> list[Piece]:

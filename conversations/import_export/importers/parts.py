@@ -24,8 +24,6 @@ type Piece = str | Block
 """A text of a message, or a block that names a file."""
 
 
-BESIDE = "turns on side branches"
-"""What is left out where a conversation has several ends."""
 TEXTS = ("text", "transcript", "transcription", "content", "summary", "title")
 """Where a block of a type that is not known may have its text."""
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from conversations.context.sessions import Session
 from conversations.errors import InvalidImport
 from conversations.import_export.disk_lists import Scratch
-from conversations.import_export.document_reader import DocumentReader, filled, tags_here
+from conversations.import_export.document_reader import DocumentReader, tags_here
 from conversations.import_export.import_sections import UNKNOWN
 from conversations.import_export.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
 from conversations.import_export.rows import last_session
+from conversations.import_export.turn_reader import filled
 from conversations.models import text_blocks
 from tests.conversations.import_export.books import ALONE, ReadBook, read_book, take_nothing
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from conversations.context.tokens.estimate import text_of
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export.importers import thread_of
-from conversations.import_export.importers.parts import BESIDE
 from conversations.import_export.known_ids import KnownIds
 from conversations.import_export.uploads import documents
 from conversations.models import text_blocks
@@ -168,8 +167,27 @@ def test_a_conversation_of_chatgpt_is_the_path_that_was_shown() -> None:
                 "status": "interrupted",
             },
         ],
+        "branches": [
+            {
+                "role": "assistant",
+                "content": "A ship.",
+                "created_at": "2026-03-01T09:01:00+00:00",
+                "id": turn_id("replaced"),
+                "status": "complete",
+                "parent": turn_id("asked"),
+                "after_position": 1,
+            },
+            {
+                "role": "user",
+                "content": "Draw it",
+                "created_at": "2026-03-01T09:04:00+00:00",
+                "id": turn_id("edited"),
+                "parent": turn_id("searched"),
+                "after_position": 2,
+            },
+        ],
         "files": [{"id": BOAT_FILE, "name": "boat.png", "created_at": "2026-03-01T09:00:00+00:00", "asset": "file-x"}],
-        "left_out": {"blocks of the type “other”": 1, BESIDE: 2},
+        "left_out": {"blocks of the type “other”": 1},
     }
 
 

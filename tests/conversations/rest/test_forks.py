@@ -216,5 +216,5 @@ async def test_the_conversation_to_read_says_what_of_it_stands_on_other_branches
     with ZipFile(BytesIO(b"".join([part async for part in archive]))) as opened:
         [name] = [name for name in opened.namelist() if name.endswith(".md")]
         text = opened.read(name).decode()
-    assert "2 turns on other branches of it are not here." in text
+    assert "2 turns on other branches of it stand in `conversation.json` alone." in text
     assert "Bea" in text and "Ann" not in text.partition("\n\n")[2]

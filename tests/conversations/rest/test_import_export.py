@@ -19,10 +19,11 @@ from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.tokens.estimate import turn_tokens
-from conversations.import_export import document_writer, store
+from conversations.import_export import export_pages, insertion, store
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader
-from conversations.import_export.document_writer import PAGE, export
+from conversations.import_export.document_writer import export
+from conversations.import_export.export_pages import PAGE
 from conversations.import_export.import_sections import UNKNOWN
 from conversations.import_export.known_ids import KnownIds
 from conversations.import_export.records import Record
@@ -435,6 +436,13 @@ async def test_a_document_with_a_mistake_is_refused_whole_and_the_place_named(us
         ),
         (
             "import/",
+            document(talk(2), talk(2, branches=[make_message("user", "x", 0, parent=str(uuid.UUID(int=9)))])),
+            "threads[1].branches[0].parent",
+            "`threads[1].branches[0].parent` must be the `id` of one of the `messages` of this thread, or of one of its "
+            "`branches` that stands before it; leave it out for another first message.",
+        ),
+        (
+            "import/",
             document(talk(2), talk(2, assistant="nobody")),
             "threads[1].assistant",
             "`threads[1].assistant` can't be kept. There is no such assistant. Offered are: companion, analyst.",
@@ -534,18 +542,26 @@ async def test_an_export_holds_what_the_caller_sees(user: User, api: Api, others
     reply = await in_database(make_written)(user)
     for _ in range(more):  # short threads are read together, another way than one
         await in_database(make_thread)(user, ["Later"])
-    answer = await Message.objects.aget(reply=reply)
+    answer, left = await Message.objects.aget(reply=reply), str((await Message.objects.aget(text="Failed")).id)
     exported = (await api.get("export/")).body
-    assert [message["content"][0]["text"] for message in exported["threads"][0]["messages"]] == ["Draw", "Done"]
-    artifacts = exported["threads"][0]["artifacts"]
-    assert {each["title"]: (each["content"], each["message"], each["after_position"]) for each in artifacts} == {
-        "by reply": ("new", str(answer.id), 2),  # its place in the document, not among turns that are not in it
-        "by replaced turn": ("new", None, 1),
+    thread = exported["threads"][0]
+    assert [message["content"][0]["text"] for message in thread["messages"]] == ["Draw", "Done"]
+    assert [(turn["id"], turn["parent"], turn["after_position"]) for turn in thread["branches"]] == [
+        (left, thread["messages"][0]["id"], 1)
+    ]
+    artifacts = thread["artifacts"]
+    told = {
+        each["title"]: (each["content"], each["message"], each["after_position"], each.get("after"))
+        for each in artifacts
+    }
+    assert told == {
+        "by reply": ("new", str(answer.id), 2, None),  # its place on the path, not among all turns
+        "by replaced turn": ("new", left, 1, left),
     }
     assert [[(v["content"], v["message"]) for v in each["versions"]] for each in artifacts] == [
         [(content, each["message"]) for content in ("old", "new")] for each in artifacts
     ]
-    assert [(each["content"], each["source"]) for each in exported["memories"]] == [("Seen", None)]
+    assert [(each["content"], each["source"]) for each in exported["memories"]] == [("Seen", left)]
     assert (await others_api.get("export/")).body == document() | {"topics": [], "prompts": []}
     assert (await others_api.post("import/?ids=new", exported)).status == 201
 
@@ -572,7 +588,7 @@ async def test_an_export_of_long_turns_takes_the_memory_of_a_few(
     user: User, monkeypatch: pytest.MonkeyPatch, turns: int
 ) -> None:
     """40 turns of half of what is read at once, in one thread or in many that are read together."""
-    monkeypatch.setattr(document_writer, "AT_ONCE", 200_000)
+    monkeypatch.setattr(export_pages, "AT_ONCE", 200_000)
     for _ in range(40 // turns):
         await in_database(make_thread)(user, ["x" * 100_000] * turns)
     size = 0
@@ -603,7 +619,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
 async def test_a_long_export_comes_in_pieces_without_a_gap(
     user: User, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document_writer, "PAGE", page := 20)
+    monkeypatch.setattr(export_pages, "PAGE", page := 20)
     threads = [talk(2 * page + 1), *(talk(turns % 5) for turns in range(page + 3)), talk(page)]
     memories = [{"content": f"Memory {number}", "created_at": iso(number % 7)} for number in range(page + 3)]
     assert (await api.post("import/", document(*threads, memories=memories))).status == 201
@@ -678,7 +694,7 @@ async def lines(api: Api, body: Any, path: str = "import/?progress=true") -> lis
 async def test_an_import_tells_how_far_it_is_and_how_it_ended(
     user: User, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "BATCH", 5)
+    monkeypatch.setattr(insertion, "BATCH", 5)
     begun, *told, done = await lines(api, document(*[talk(2)] * 5, memories=[{"content": "x"}]))
     assert begun == {"type": "progress", "threads": 0, "of": 5, "messages": 0}
     assert told == [

@@ -10,7 +10,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from conversations.import_export.importers.parts import BESIDE
 from conversations.import_export.known_ids import KnownIds
 from conversations.import_export.values import MOST_CHARS
 from conversations.models import Message, Thread
@@ -143,16 +142,21 @@ async def test_what_was_imported_by_its_own_id_before_is_known(user: User, api: 
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-async def test_a_conversation_that_went_on_here_stays_as_it_is_and_is_named(user: User, api: Api, maker: str) -> None:
+async def test_where_a_conversation_went_on_here_and_there_the_path_here_stays(
+    user: User, api: Api, maker: str
+) -> None:
     make = MAKERS[maker]
     first = await api.post("import/", export(maker, make(1, "a", "b")))
     thread = first.body["threads"][0]["id"]
     assert (await api.post(f"threads/{thread}/messages/", {"content": "and here"})).status == 201
+    path = [turn["id"] for turn in (await api.get(f"threads/{thread}/messages/")).body["results"]]
     answer = await api.post("import/", export(maker, make(1, "a", "b", "c")))
-    ((named),) = answer.body["not_taken"]
-    assert (answer.status, named["count"], "gone on here" in named["what"]) == (201, 1, True)
-    assert (await texts(user))["Talk 1"][:3] == ["a", "b", "and here"]
-    assert "c" not in (await texts(user))["Talk 1"]
+    assert (answer.body["longer"], answer.body["branches"]) == ([{"id": thread, "message_count": 4, "added": 1}], 1)
+    assert [turn["id"] for turn in (await api.get(f"threads/{thread}/messages/")).body["results"]] == path
+    there = await Message.objects.aget(thread=thread, text="c")
+    assert (str(there.parent_id), there.position, there.depth, there.is_active) == (path[1], 5, 3, False)
+    again = await api.post("import/", export(maker, make(1, "a", "b", "c")))
+    assert (again.body["known"], "longer" in again.body) == ({"threads": 1}, False)
 
 
 @pytest.mark.parametrize("maker", MAKERS)
@@ -208,8 +212,8 @@ def spoken() -> dict[str, Any]:
         (noted("", VOICE), ["Buy oars."], {}),
         (noted("a", SILENT), ["a"], UNKNOWN),
         (noted("", SILENT), [], UNKNOWN),
-        (branched(), ["1", "3"], {BESIDE: 1}),
-        (chatgpt(1, "a", "b", beside="c"), ["a", "b"], {BESIDE: 1}),
+        (branched(), ["1", "2", "3"], {}),
+        (chatgpt(1, "a", "b", beside="c"), ["a", "b", "c"], {}),
         (spoken(), ["spoken"], UNKNOWN),
     ],
 )

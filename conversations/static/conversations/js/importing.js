@@ -112,7 +112,7 @@ function stored({ threads, of, files = 0 }) {
 /** What was imported, with links to the first few. */
 async function result(answer, open) {
   const { memories, left_out: empty, files, files_left_out: missing, files_refused = [] } = answer;
-  const { longer = [], known = {}, not_taken: left = [], not_taken_count: leftCount = 0 } = answer;
+  const { branches, longer = [], known = {}, not_taken: left = [], not_taken_count: leftCount = 0 } = answer;
   const threads = [...answer.threads, ...longer];
   const turns = answer.threads.reduce((sum, { message_count }) => sum + message_count, 0);
   const added = longer.reduce((sum, thread) => sum + thread.added, 0);
@@ -123,6 +123,12 @@ async function result(answer, open) {
         "{count} conversations that you had went on: {added} came to them.",
         longer.length,
         { added: ngettext("{count} message", "{count} messages", added) },
+      ),
+    branches &&
+      ngettext(
+        "{count} other branch came along: ‹ › beside a message goes there.",
+        "{count} other branches came along: ‹ › beside a message goes there.",
+        branches,
       ),
     known.threads &&
       ngettext(
