@@ -29,8 +29,9 @@ from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.document_writer import export
 from conversations.import_export.file_intake import TOLD, FileIntake
 from conversations.import_export.import_sections import outline, records
+from conversations.import_export.insertion import ImportCounts
 from conversations.import_export.records import LeftOut, ThreadRecord
-from conversations.import_export.store import ImportCounts, store
+from conversations.import_export.store import store
 from conversations.import_export.uploads import ZIP, documents, too_large
 from conversations.models import File, Scope
 from conversations.rest.base import AsyncAPIView, caller

@@ -14,6 +14,7 @@ from django.db import connection
 from artifacts.exporting import convert
 from artifacts.models import Kind as ArtifactKind
 from conversations.import_export import store as import_export_store
+from conversations.import_export.insertion import ImportCounts
 from conversations.models import Lease, Thread
 from conversations.rest import import_export as exchange_view
 from conversations.runtime import long_work
@@ -72,7 +73,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkGate]:
     """In the middle of each import."""
     gate = WorkGate()
 
-    def store(**options: Any) -> import_export_store.ImportCounts:
+    def store(**options: Any) -> ImportCounts:
         gate.hold()
         return import_export_store.store(**options)
 

@@ -5,7 +5,6 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -22,17 +21,13 @@ from tests.conversations.factories import make_user
 from tests.conversations.import_export.test_importers import chatgpt, node
 from tests.conversations.import_export.test_trees import parents_of, trees, way
 from tests.conversations.rest.client import Api
+from tests.conversations.rest.documents import iso
 from tests.conversations.threads.test_paths import remembered
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 FEW = settings(max_examples=8, suppress_health_check=[*HealthCheck])
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-def iso(minute: float) -> str:
-    return (NINE + timedelta(minutes=minute)).isoformat().replace("+00:00", "Z")
 
 
 @st.composite
