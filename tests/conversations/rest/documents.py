@@ -12,14 +12,8 @@ from conversations.models import Message, Thread, text_blocks
 from memory.models import Memory, ThreadSummary, Topic
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
-
-
 TABLES: list[type[models.Model]] = [Thread, Message, Artifact, ArtifactVersion, Memory, ThreadSummary, Topic]
-
-
 CALL = {"type": "tool_use", "id": "t1", "name": "search", "input": {"q": "чай"}}
-
-
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "Tea"}]}
 
 
