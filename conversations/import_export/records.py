@@ -133,7 +133,7 @@ class ThreadRecord:
     created_at: datetime
     turns: Sequence[TurnRecord]
     artifacts: Sequence[ArtifactRecord]
-    branches: Sequence[BranchRecord] = ()
+    branches: Sequence[BranchRecord] = field(default_factory=list)
     title_through: int | None = None
     remembers: bool = True
     pinned: bool = False
