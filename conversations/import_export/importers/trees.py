@@ -14,7 +14,7 @@ def rooted[K: Hashable](parents: Mapping[K, K | None], end: K | None) -> dict[K,
     for start in parents if end is None else [end, *parents]:
         way: dict[K, None] = {}
         at: K | None = start
-        while at in parents and at not in placed and at not in way:
+        while at is not None and at in parents and at not in placed and at not in way:
             way[at] = None
             at = parents[at]
         above = at if at in placed else None
@@ -57,7 +57,7 @@ def laid_out[K: Hashable](
     turns: Mapping[K, dict[str, Any]], parents: Mapping[K, K | None], end: K | None
 ) -> dict[str, list[dict[str, Any]]]:
     """Turns, each behind its parent, as `messages` and `branches` of a thread. The path ends with ``end``, or with the last."""
-    path = set(way_to(parents, end if end is not None else next(reversed(turns), None)))
+    path = set(way_to(parents, end if end is not None else next(reversed(list(turns)), None)))
     messages: list[dict[str, Any]] = []
     branches: list[dict[str, Any]] = []
     for key, turn in turns.items():

@@ -65,7 +65,7 @@ def threads(draw: st.DrawFn) -> dict[str, Any]:
 def turn(id: str, role: str, number: int, draw: st.DrawFn) -> dict[str, Any]:
     status = draw(st.sampled_from(["complete", "complete", "stopped" if role == "assistant" else "refused"]))
     said = {"id": id, "role": role, "content": text_blocks(f"Turn {number}"), "created_at": iso(number)}
-    more = {"status": status} if status != "complete" else {}
+    more: dict[str, Any] = {"status": status} if status != "complete" else {}
     if role == "assistant" and draw(st.booleans()):
         times = {"created_at": iso(99), "updated_at": iso(99)}
         verdict = {"value": 1, "reason": "", "text": "", "show_conversation": False} | times
@@ -74,7 +74,7 @@ def turn(id: str, role: str, number: int, draw: st.DrawFn) -> dict[str, Any]:
 
 
 def artifact(maker: str, number: int, path: list[int], minute: int) -> dict[str, Any]:
-    own = {"id": str(uuid.uuid4()), "title": "Made", "kind": "document", "language": "", "preset": ""}
+    own: dict[str, Any] = {"id": str(uuid.uuid4()), "title": "Made", "kind": "document", "language": "", "preset": ""}
     place = {"after_position": sum(each <= number for each in path), "created_at": iso(100 + minute)}
     beside = {} if number in path else {"after": maker}
     return own | place | beside | {"content": "x", "origin": "reply", "message": maker}
@@ -167,10 +167,10 @@ async def test_of_a_tree_of_another_maker_the_path_alone_is_learnt_until_its_per
 
 async def _indexed(thread: str) -> Any:
     positions = (
-        IndexedPassage.objects.filter(thread=thread, number=0).order_by("depth").values_list("position", flat=True)
+        IndexedPassage.objects.filter(thread__id=thread, number=0).order_by("depth").values_list("position", flat=True)
     )
     async for position in positions:
-        yield (await Message.objects.aget(thread=thread, position=position)).text
+        yield (await Message.objects.aget(thread__id=thread, position=position)).text
 
 
 async def test_an_export_of_later_moves_to_the_branch_that_was_begun_there(user: User, api: Api) -> None:
