@@ -6,13 +6,14 @@
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from artifacts.models import ArtifactVersion, Kind
-from conversations.models import Feedback, Project
+from conversations.models import Feedback, Message, Project
 from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
 from conversations.models.threads import TAG_CHARS
 from conversations.runtime.shapes import Id, Slug, Time
 from conversations.wire import Role
 from memory.models import Memory
 
+IMPORTED_STATUSES = [status for status in Message.Status.values if status != Message.Status.FORGOTTEN]
 KeptId = Annotated[Id, "Kept; a new one without it."]
 Origin = Annotated[str, ArtifactVersion.Origin, {"default": ArtifactVersion.Origin.PROGRAM}, "Who made it."]
 Maker = Annotated[Any, "The assistant's message that made it: its id, or its place in the list from 1 on."]
@@ -61,7 +62,8 @@ class ImportedMessage(TypedDict, total=False):
     content: Required[Annotated[Any, "A text, or a list of content blocks of the Messages API."]]
     created_at: Annotated[Time, "Without it: as the message before; without a time zone: UTC."]
     status: Annotated[
-        Literal["complete", "incomplete", "refused", "stopped", "interrupted", "failed"],
+        str,
+        IMPORTED_STATUSES,
         {"default": "complete"},
         "How it ended; of a user's message `complete`, or `refused` where a model declined to answer it.",
     ]
