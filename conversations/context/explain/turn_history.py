@@ -1,6 +1,7 @@
 """What became of turns over all requests of a thread: which held one, which did not and why. Pure."""
 
 import uuid
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from conversations.runtime.values import dataclass
 
 type Parents = Mapping[int, int]
 """The turns of a thread by their positions, each with that of the turn before it on its path; 0: it is the first."""
-MOST_APART = 300
+MOST_APART = 100
 """Stretches of other branches within one run. With more of them it stays one: nobody could tell them on a page."""
 
 
@@ -202,13 +203,21 @@ class Area:
     bar: FateRange
 
 
-def told_apart(runs: Sequence[TurnRun], parents: Parents) -> list[TurnRun]:
-    """The runs of a request; turns of other branches that lie within one of them are told as such."""
-    mixed = [run for run in runs if run.is_mixed]
-    path = path_to(end_of(runs), parents, first=mixed[0].first) if mixed else frozenset()
-    if not path:  # it was cleared away since
-        return list(runs)
-    return [piece for run in runs for piece in (_apart(run, path, parents) if run.is_mixed else [run])]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreePath:
+    """The turns of a path, and the stretches of other branches that lie between them: the first and the last of each."""
+
+    turns: frozenset[int]
+    beside: Sequence[tuple[int, int]]
+
+
+def told_apart(requests: Sequence[Sequence[TurnRun]], parents: Parents) -> list[Sequence[TurnRun]]:
+    """The runs of requests, oldest first; turns of other branches that lie within one of them are told as such."""
+    paths: list[TreePath] = []
+    told = [
+        _told_apart(runs, parents, paths) for runs in requests[::-1]
+    ]  # the path of a later one is that of most before
+    return told[::-1]
 
 
 def end_of(runs: Sequence[TurnRun]) -> int:
@@ -216,13 +225,42 @@ def end_of(runs: Sequence[TurnRun]) -> int:
     return next((run.last for run in runs[::-1] if run.reason not in OFF_PATH), 0)
 
 
-def path_to(end: int, parents: Parents, *, first: int) -> frozenset[int]:
-    """The turns of the path that ends there, from the position ``first`` on."""
-    path = []
-    while end >= first and end in parents:
-        path.append(end)
-        end = parents[end]
-    return frozenset(path)
+def _told_apart(runs: Sequence[TurnRun], parents: Parents, paths: list[TreePath]) -> Sequence[TurnRun]:
+    end = end_of(runs)
+    if end not in parents or not any(run.is_mixed for run in runs):  # it was cleared away since
+        return runs
+    path = next((path for path in paths if end in path.turns), None)
+    if path is None:
+        path = _path_to(end, parents)
+        paths.append(path)
+    return [piece for run in runs for piece in (_apart(run, path) if run.is_mixed else [run])]
+
+
+def _path_to(end: int, parents: Parents) -> TreePath:
+    turns, turn = [], end
+    while turn in parents:
+        turns.append(turn)
+        turn = parents[turn]
+    beside = sorted(place for place in parents.keys() - {*turns} if place < end)
+    numbered = groupby(enumerate(beside), key=lambda each: each[1] - each[0])
+    stretches = [[place for _, place in same] for _, same in numbered]
+    return TreePath(turns=frozenset(turns), beside=[(stretch[0], stretch[-1]) for stretch in stretches])
+
+
+def _apart(run: TurnRun, path: TreePath) -> Iterator[TurnRun]:
+    begin = bisect_left(path.beside, run.first, key=lambda stretch: stretch[1])
+    stretches = path.beside[begin : bisect_right(path.beside, run.last, key=lambda stretch: stretch[0])]
+    if len(stretches) > MOST_APART:
+        yield run
+        return
+    place = run.first
+    for first, last in stretches:
+        if place < first:
+            yield replace(run, first=place, last=first - 1, count=first - place)
+        yield replace(run, first=first, last=last, count=last - first + 1, reason=Reason.OTHER_BRANCH)
+        place = last + 1
+    if place <= run.last:
+        yield replace(run, first=place, count=run.last - place + 1)
 
 
 def after(position: int, parents: Parents) -> frozenset[int]:
@@ -232,24 +270,6 @@ def after(position: int, parents: Parents) -> frozenset[int]:
         if parents[turn] in following:
             following.add(turn)
     return frozenset(following)
-
-
-def _apart(run: TurnRun, path: frozenset[int], parents: Parents) -> Iterator[TurnRun]:
-    beside = parents.keys() & {*range(run.first, run.last + 1)} - path
-    numbered = enumerate(sorted(beside))
-    stretches = [[place for _, place in same] for _, same in groupby(numbered, key=lambda each: each[1] - each[0])]
-    if len(stretches) > MOST_APART:
-        yield run
-        return
-    begin = run.first
-    for stretch in stretches:
-        first, last = stretch[0], stretch[-1]
-        if begin < first:
-            yield replace(run, first=begin, last=first - 1, count=first - begin)
-        yield replace(run, first=first, last=last, count=last - first + 1, reason=Reason.OTHER_BRANCH)
-        begin = last + 1
-    if begin <= run.last:
-        yield replace(run, first=begin, count=run.last - begin + 1)
 
 
 def bars(runs: Sequence[TurnRun], parts: Sequence[SummarizedRange], at: datetime) -> list[FateRange]:

@@ -58,8 +58,8 @@ def requests(thread: Thread, first: int, last: int) -> list[TracedRequest]:
     ]
     if not any(run.is_mixed for request in found for run in request.runs):
         return found
-    parents = parents_of(thread)
-    return [replace(request, runs=turn_history.told_apart(request.runs, parents)) for request in found]
+    told = turn_history.told_apart([request.runs for request in found], parents_of(thread))
+    return [replace(request, runs=runs) for request, runs in zip(found, told, strict=True)]
 
 
 def outcomes(thread: Thread, position: int) -> list[RequestOutcome]:

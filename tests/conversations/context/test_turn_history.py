@@ -146,14 +146,16 @@ def test_turns_of_left_branches_are_told_apart_from_older_ones(data: st.DataObje
         for depth, place in enumerate(path[::-1], start=1)
     ]
     sent = turns[data.draw(st.integers(0, len(turns) - 1)) :]
-    told = told_apart(account(sent[:-1], sent[-1], OVER, {}), parents)
+    earlier = account([], turns[0], OVER, {})
+    first, told = told_apart([earlier, account(sent[:-1], sent[-1], OVER, {})], parents)
+    assert first == earlier
     fates = [(place, run.reason) for run in told for place in range(run.first, run.last + 1)]
     assert [place for place, _ in fates] == list(range(1, path[0] + 1))
     assert {place for place, reason in fates if reason not in OFF_PATH} == {*path}
     assert sum(run.count for run in told if run.reason not in OFF_PATH) == len(path)
     assert {place for place, _ in fates if path[0] in after(place, parents)} == {*path}
     cleared = account(sent[:-1], sent[-1], OVER, {})
-    assert told_apart(cleared, {}) == cleared
+    assert told_apart([cleared], {}) == [cleared]
 
 
 @pytest.mark.parametrize(
