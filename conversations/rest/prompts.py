@@ -1,6 +1,6 @@
 """The caller's prompts, and those of the installation."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -33,6 +33,7 @@ Text = Annotated[
 class NewPrompt(TypedDict):
     name: Name
     text: Text
+    shared: NotRequired[Annotated[bool, "For everybody: only staff who may add such prompts."]]
 
 
 class PromptChange(TypedDict, total=False):
@@ -63,7 +64,8 @@ class PromptList(APIView):
 
     @extend_schema(request=described(NewPrompt), responses={201: described(PromptAnswer)})
     def post(self, request: Request) -> Response:
-        """Keep a text to write messages with."""
+        """Keep a text to write messages with. Refused with 403 `prompt_not_yours` where it is for everybody, unless the caller
+        is staff and may add such."""
         made = prompts.create(caller(request), **valid(NewPrompt, request))
         return Response(prompt_object(made), status=201)
 
@@ -76,15 +78,15 @@ class PromptDetail(APIView):
 
     @extend_schema(request=described(PromptChange), responses=described(PromptAnswer))
     def patch(self, request: Request, prompt_id: str) -> Response:
-        """Change one's own prompt."""
-        prompt = prompts.own(caller(request), prompt_id)
+        """Change one's own prompt, or, as staff who may, one for everybody."""
+        prompt = prompts.get_to(caller(request), "change", prompt_id)
         prompts.change(prompt, **valid(PromptChange, request))
         return Response(prompt_object(prompts.get(caller(request), prompt_id)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, prompt_id: str) -> Response:
-        """Delete one's own prompt."""
-        prompts.own(caller(request), prompt_id).delete()
+        """Delete one's own prompt, or, as staff who may, one for everybody."""
+        prompts.get_to(caller(request), "delete", prompt_id).delete()
         return Response(status=204)
 
 

@@ -1,5 +1,6 @@
 """Links that show a thread up to a turn, or an artifact, to whoever has them."""
 
+from datetime import datetime, timedelta
 from typing import Annotated, TypedDict
 
 from drf_spectacular.utils import extend_schema
@@ -14,6 +15,7 @@ from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described, valid
+from conversations.runtime import clock
 from conversations.runtime.shapes import Id, Time, fill
 from conversations.sharing import shares
 from conversations.sharing.shares import Shows, Terms
@@ -24,6 +26,11 @@ OFF = {"default": False}
 def are_allowed(days: int) -> None:
     if days > shares.most_days():
         raise exceptions.ValidationError(f"At most {shares.most_days()} days.")
+
+
+def is_to_come(at: datetime) -> None:
+    if not clock.now() < at <= clock.now() + timedelta(days=shares.most_days()):
+        raise exceptions.ValidationError(f"It must be a time to come, at most {shares.most_days()} days from now.")
 
 
 class ShowsFields(TypedDict):
@@ -41,6 +48,7 @@ class ShareTerms(TypedDict, total=False):
         {"min_value": 1, "validators": [are_allowed]},
         f"How long it can be opened: {shares.DAYS}, or fewer where the server allows fewer.",
     ]
+    expires_at: Annotated[datetime, {"validators": [is_to_come]}, "Until when, in place of `days`."]
     shows: Annotated[ShowsFields, "What it shows beside what was said; nothing of it by default."]
 
 
@@ -144,4 +152,10 @@ def shows_of(share: Share) -> ShowsFields:
 
 
 def _terms(fields: ShareTerms) -> Terms:
-    return Terms(shows=Shows(**fields.get("shows", {})), days=fields.get("days"))
+    """Raises DRF's ``ValidationError``."""
+    days, expires_at = fields.get("days"), fields.get("expires_at")
+    if days and expires_at:
+        raise exceptions.ValidationError({"expires_at": "Send either this or `days`."})
+    if days:
+        expires_at = clock.now() + timedelta(days=days)
+    return Terms(shows=Shows(**fields.get("shows", {})), expires_at=expires_at)

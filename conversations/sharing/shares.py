@@ -7,7 +7,7 @@ SECRET_KEY would break every link that was handed on.
 
 import secrets
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -53,10 +53,10 @@ class Shows:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """``days`` is for how long it can be opened, at most as long as the server allows."""
+    """``expires_at``: from then on it opens nothing; ``None``: in thirty days, or fewer where the server allows fewer."""
 
     shows: Shows = Shows()
-    days: int | None = None
+    expires_at: datetime | None = None
 
 
 def of(user: User) -> QuerySet[Share]:
@@ -147,7 +147,7 @@ def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
         digest=digest(token),
         token=encryption.encrypt(token, purpose=PURPOSE),
         created_at=now,
-        expires_at=now + timedelta(days=min(terms.days or DAYS, most_days())),
+        expires_at=terms.expires_at or now + timedelta(days=min(DAYS, most_days())),
         thread=thread,
         **shown,
         **of,

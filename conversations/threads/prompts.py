@@ -39,20 +39,30 @@ def get(user: User, prompt_id: str | uuid.UUID) -> Prompt | SharedPrompt:
     return prompt
 
 
-def own(user: User, prompt_id: str | uuid.UUID) -> Prompt:
-    """Raises ``PromptNotFound``, and ``PromptNotYours`` for one that staff wrote."""
+def get_to(user: User, act: str, prompt_id: str | uuid.UUID) -> Prompt | SharedPrompt:
+    """One to ``change`` or ``delete``. Raises ``PromptNotFound``, and ``PromptNotYours`` for one for everybody unless they are
+    staff who may."""
     prompt = get(user, prompt_id)
     if isinstance(prompt, SharedPrompt):
-        raise PromptNotYours
+        _refuse_unless_staff(user, act)
     return prompt
 
 
-def create(user: User, *, name: str, text: str) -> Prompt:
-    """Raises ``TooManyPrompts``, and ``InvalidMessage``."""
+def create(user: User, *, name: str, text: str, shared: bool = False) -> Prompt | SharedPrompt:
+    """Raises ``TooManyPrompts``, ``InvalidMessage``, and ``PromptNotYours`` for one for everybody unless they are staff who may
+    add one."""
     refuse_variables(text)
-    refuse_too_many(user, more=1)
     now = clock.now()
+    if shared:
+        _refuse_unless_staff(user, "add")
+        return SharedPrompt.objects.create(name=name, text=text, created_at=now, updated_at=now)
+    refuse_too_many(user, more=1)
     return Prompt.objects.create(user=user, name=name, text=text, created_at=now, updated_at=now)
+
+
+def _refuse_unless_staff(user: User, act: str) -> None:
+    if not (user.is_staff and user.has_perm(f"conversations.{act}_sharedprompt")):
+        raise PromptNotYours
 
 
 def refuse_too_many(user: User, *, more: int = 0) -> None:
@@ -61,10 +71,11 @@ def refuse_too_many(user: User, *, more: int = 0) -> None:
         raise TooManyPrompts
 
 
-def change(prompt: Prompt, **values: Any) -> None:
+def change(prompt: Prompt | SharedPrompt, **values: Any) -> None:
     """Of ``name`` and ``text``. Raises ``InvalidMessage``."""
     refuse_variables(values.get("text", ""))
-    Prompt.objects.filter(user=prompt.user_id, id=prompt.id).update(updated_at=clock.now(), **values)
+    rows = shared() if isinstance(prompt, SharedPrompt) else Prompt.objects.filter(user=prompt.user_id)
+    rows.filter(id=prompt.id).update(updated_at=clock.now(), **values)
 
 
 def refuse_variables(text: str) -> None:

@@ -3,9 +3,9 @@
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.models import Prompt
+from conversations.models import Prompt, SharedPrompt
 from conversations.runtime.db import in_database
-from tests.conversations.factories import make_prompt, make_shared_prompt
+from tests.conversations.factories import make_prompt, make_shared_prompt, make_user
 from tests.conversations.rest.client import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -36,6 +36,22 @@ async def test_prompts_are_kept_and_staffs_are_offered_but_not_changed(user: Use
     many = " ".join(f"{{{{v{number}}}}}" for number in range(21))
     assert (await api.post("prompts/", {"name": "x", "text": many})).status == 400
     assert (await api.call("DELETE", f"prompts/{made.body['id']}/")).status == 204
+
+
+async def test_staff_who_may_write_prompts_for_everybody(user: User, api: Api) -> None:
+    refused = await api.post("prompts/", {"name": "Boats", "text": "Of {{kind}}.", "shared": True})
+    assert refused.code == (403, "permission", "prompt_not_yours")
+    staff = await in_database(Api)(await in_database(make_user)("staff", is_staff=True))
+    refused = await staff.post("prompts/", {"name": "Boats", "text": "Of {{kind}}.", "shared": True})
+    assert refused.code == (403, "permission", "prompt_not_yours")
+    staff = await in_database(Api)(await in_database(make_user)("head", is_staff=True, is_superuser=True))
+    made = await staff.post("prompts/", {"name": "Boats", "text": "Of {{kind}}.", "shared": True})
+    assert (made.status, made.body["shared"]) == (201, True)
+    assert (await api.get(f"prompts/{made.body['id']}/")).body == made.body
+    changed = await staff.call("PATCH", f"prompts/{made.body['id']}/", {"text": "Of boats."})
+    assert (changed.body["text"], changed.body["shared"]) == ("Of boats.", True)
+    assert (await staff.call("DELETE", f"prompts/{made.body['id']}/")).status == 204
+    assert not await SharedPrompt.objects.aexists()
 
 
 async def test_prompts_go_and_come_with_the_document(user: User, other_user: User, api: Api) -> None:
