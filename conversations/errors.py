@@ -108,6 +108,12 @@ class TooManyProjects(OpenbookError):
     message = "You have 500 projects, which is the most. Delete one that you don't need any more."
 
 
+class TooManyFiles(OpenbookError):
+    """``details["limit"]`` is how many a project may have."""
+
+    type, code, status = "conflict", "too_many_files", 409
+
+
 class ProjectNotEmpty(OpenbookError):
     """``details`` holds the numbers of its ``threads``, ``files`` and ``memories``."""
 

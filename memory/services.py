@@ -12,18 +12,32 @@ from django.db import transaction
 from django.db.models import Prefetch, Q, QuerySet
 
 from conversations.errors import MemoryNotFound, TopicNotFound
-from conversations.models import Message, Thread
+from conversations.models import Message, Project, Thread
 from conversations.threads import identifier
 from memory.consolidation import consolidation_state
 from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
-from memory.tags import thread_tag, user_tag
+from memory.sources.passages import Candidate
+from memory.tags import PROJECT, project_in, project_tag, thread_tag, user_tag
 
 MOST_WORDS = 20
 
 
-def memories_of(user: User, *, ended: bool = False, words: str = "", thread: Thread | None = None) -> QuerySet[Memory]:
-    """What holds, with ``ended`` also what held once: with all of these words, and of one thread where that is asked for."""
+def memories_of(
+    user: User,
+    *,
+    ended: bool = False,
+    words: str = "",
+    thread: Thread | None = None,
+    project: Project | None = None,
+    outside: bool = False,
+) -> QuerySet[Memory]:
+    """What holds, with ``ended`` also what held once: with all of these words, and of one thread where that is asked for, or of
+    one ``project``, or ``outside`` of all of them."""
     memories = Memory.objects.filter(user=user)
+    if project:
+        memories = memories.filter(confined_to=project_tag(project.id))
+    if outside:
+        memories = memories.exclude(confined_to__startswith=f"{PROJECT}:")
     if not ended:
         memories = memories.filter(ended_at=None)
     if thread:
@@ -32,6 +46,25 @@ def memories_of(user: User, *, ended: bool = False, words: str = "", thread: Thr
     for word in words.split()[:MOST_WORDS]:
         memories = memories.filter(content__icontains=word)
     return memories.order_by("-created_at", "-id")
+
+
+def projects_of(user: User, memories: Iterable[Memory]) -> Mapping[str, Project]:
+    """The projects that notes belong to, by the place of the note."""
+    ids = {id: place for place in {memory.confined_to for memory in memories} if (id := project_in(place))}
+    return {ids[each.id]: each for each in Project.objects.filter(user=user, id__in=ids)} if ids else {}
+
+
+def projects_of_found(user: User, found: Iterable[Candidate]) -> Mapping[uuid.UUID, Project]:
+    """The projects of what was found, by the id of a turn's thread or of a note."""
+    found = list(found)
+    threads = Thread.objects.filter(user=user, id__in={each.thread for each in found if each.thread})
+    in_projects = threads.filter(project__user=user).select_related("project")
+    notes = Memory.objects.filter(user=user, id__in={each.id for each in found if not each.thread})
+    places = projects_of(user, notes)
+    return {
+        **{thread.id: thread.project for thread in in_projects if thread.project},
+        **{note.id: places[note.confined_to] for note in notes if note.confined_to in places},
+    }
 
 
 def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:

@@ -2,6 +2,8 @@
 
 import uuid
 
+PROJECT = "project"
+
 
 def user_tag(user_id: int) -> str:
     return f"user:{user_id}"
@@ -12,4 +14,10 @@ def thread_tag(thread_id: uuid.UUID) -> str:
 
 
 def project_tag(project_id: uuid.UUID) -> str:
-    return f"project:{project_id}"
+    return f"{PROJECT}:{project_id}"
+
+
+def project_in(place: str) -> uuid.UUID | None:
+    """The project that a place of notes is (``Memory.confined_to``)."""
+    kind, _, id = place.partition(":")
+    return uuid.UUID(id) if kind == PROJECT else None

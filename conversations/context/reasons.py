@@ -94,7 +94,7 @@ RULES: dict[Reason, str] = {
         "What bears on the message and is not in the window stands beside the message, as far as there is room."
     ),
     Reason.UNRELATED: (  # K
-        "Of a file that is too large to go in whole, a message brings the parts that bear on it."
+        "Of a file that is too large to go in whole, and of those of a project, a message brings the parts that bear on it."
     ),
     Reason.READ: "What the reply reads of a file stands in the result of its call.",  # K
     Reason.UNSEEN: "A model that takes no pictures is told in their place how large they are.",  # K
@@ -110,7 +110,8 @@ RULES: dict[Reason, str] = {
     Reason.OUTSIDE_PART: "A thread is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
     Reason.OTHER_PROJECT: (  # Q
-        "What is remembered in a project is used in it alone, and nothing of outside in it, unless its two switches say so."
+        "What is remembered in a project is used in it alone, and nothing of outside in it, unless its two switches say so. "
+        "Its files are read in its own threads alone."
     ),
     Reason.TEMPORARY: "A temporary chat is given nothing that is remembered, unless its person switches that on.",  # Q
 }
@@ -158,6 +159,7 @@ PERSONAL_OF_KIND: dict[str, dict[Reason, str]] = {
         Reason.NEWEST: "given with your message",
         Reason.RECENT: "given with an earlier turn",
         Reason.OVER_BUDGET: "no room was left for it",
+        Reason.OTHER_PROJECT: "of another project, whose files are its own",
     },
     "picture": {Reason.UNSEEN: "this model can’t see pictures"},
     "summary": {

@@ -17,8 +17,8 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
-from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, RateLimited
-from conversations.files import storage, store
+from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, OpenbookError, RateLimited
+from conversations.files import of_projects, storage, store
 from conversations.models import File, Project
 from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line, shortened
@@ -130,7 +130,8 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object], pr
     ``enqueue`` sees to its reading, in the transaction that stores it. Not to be called in another one: what is noted of the
     bytes has to outlive a failure.
 
-    Raises ``FileRefused`` for what can't be read, ``FilesFull``, ``RateLimited`` and ``StorageAway``; then nothing was stored.
+    Raises ``FileRefused`` for what can't be read, ``FilesFull``, ``TooManyFiles``, ``RateLimited`` and ``StorageAway``; then
+    nothing was stored.
     """
     try:
         type = detect(upload.path, upload.name)
@@ -140,6 +141,8 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object], pr
     try:
         with transaction.atomic(durable=True):
             _refuse_unless_room(user, upload.size)
+            if project:
+                of_projects.refuse_unless_place(project)
             file = File.objects.create(
                 user=user,
                 project=project,
@@ -153,7 +156,7 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object], pr
             )
             storage.claim([place])
             enqueue(file)
-    except (FilesFull, RateLimited):
+    except OpenbookError:
         storage.discard([place])
         raise
     return file

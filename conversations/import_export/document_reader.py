@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db.models import Model
 
 from conversations.context.tokens.estimate import text_of
+from conversations.files.of_projects import MOST_FILES as MOST_OF_PROJECT
 from conversations.import_export.artifact_reader import ArtifactReader, is_id
 from conversations.import_export.disk_lists import Scratch, Spool, gathered
 from conversations.import_export.file_intake import Taking
@@ -19,6 +20,7 @@ from conversations.import_export.known_ids import OF_THREADS, IdChoice, KnownIds
 from conversations.import_export.many_ids import ManyDerived, ManyIds
 from conversations.import_export.project_fields import read_project
 from conversations.import_export.records import (
+    FileRecord,
     LeftOut,
     MemoryRecord,
     PreferencesRecord,
@@ -29,7 +31,7 @@ from conversations.import_export.records import (
     TopicRecord,
     TurnRecord,
 )
-from conversations.import_export.thread_files import ThreadFiles
+from conversations.import_export.thread_files import NO_FILES, ThreadFiles
 from conversations.import_export.turn_reader import TurnIds, TurnReader
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import Fields, refuse
@@ -79,6 +81,8 @@ class DocumentReader:
         self._memories: Ids = {}
         self._topics: Ids = {}
         self._projects: Ids = {}
+        self._project_files: dict[str, Mapping[str, FileRecord]] = {}
+        """Those of each project, by the ids that the document gives."""
         self._prompts: Ids = {}
         self._summaries: Ids = {}
 
@@ -93,8 +97,9 @@ class DocumentReader:
         self._choice = self._here.choices(Project, [id])[id] if id and not self._new_ids else IdChoice()
         files = ThreadFiles(self._take, document, lambda file: self._id(self._files, file), self._now)
         if not self._choice.known:
-            files.read(project)
+            files.read(project, most=MOST_OF_PROJECT)
         kept = self._id(self._projects, project)
+        self._project_files[str(id)] = files.by_id
         return read_project(project, id=kept, known=self._choice.known, files=files.kept, now=self._now)
 
     def thread(self, value: Any, place: str, document: Document, *, foreign: bool = False) -> ThreadRecord:
@@ -107,7 +112,8 @@ class DocumentReader:
         start = created_at or self._now
         for name in ("artifacts", "summaries"):
             thread.elements(name, most=MOST_OF_THREAD)
-        files = ThreadFiles(self._take, document, lambda file: self._id(self._files, file), self._now)
+        shared = self._project_files.get(str(thread.identifier("project")), NO_FILES)
+        files = ThreadFiles(self._take, document, lambda file: self._id(self._files, file), self._now, shared)
         files.read(thread)
         reader = TurnReader(thread, start, files, self._turns)
         turns = self._gathered(thread.elements("messages"), reader.turns())

@@ -88,7 +88,8 @@ def copy_of(thread: Thread, turn: Message, scratch: Scratch, intake: FileIntake)
     path, now = paths.ids_to(turn.id, thread_id=thread.id, user_id=thread.user_id), clock.now()
     ids = {id: uuid7() for id in path}
     files = _files(thread, path, intake)
-    source = SourcePath(thread=thread, ids=ids, files={old: file.id for old, file in files.items()}, until=_until(turn))
+    kept = {old: file.id for old, file in files.items()} | {id: id for id in _of_project(thread)}
+    source = SourcePath(thread=thread, ids=ids, files=kept, until=_until(turn))
     turns = gathered(_turns(source), scratch, few=len(path) <= FEW)
     return ThreadRecord(
         id=uuid7(),
@@ -200,6 +201,14 @@ def _files(thread: Thread, path: Sequence[uuid.UUID], intake: FileIntake) -> dic
         if str(file.id) in named and (copy := _copied(file, intake)):
             copies[file.id] = copy
     return copies
+
+
+def _of_project(thread: Thread) -> list[uuid.UUID]:
+    """The files of the thread's project that stand in its turns: the copy is in the same project, and so they stay."""
+    if thread.project_id is None:
+        return []
+    files = File.objects.filter(user=thread.user_id, project=thread.project_id)
+    return list(files.filter(turns__thread=thread, turns__user=thread.user_id).values_list("id", flat=True).distinct())
 
 
 def _copied(file: File, intake: FileIntake) -> FileRecord | None:

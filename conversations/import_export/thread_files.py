@@ -1,8 +1,9 @@
 """The files of one thread while it is read: those that lie beside the document, and those that stand inside its messages."""
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from artifacts.reading.kinds import Kind
@@ -22,6 +23,7 @@ from conversations.runtime.ids import uuid7
 
 MOST_FILES = 10_000
 """Of a thread."""
+NO_FILES: Mapping[str, FileRecord] = MappingProxyType({})
 RANGES_CHARS = 20_000
 LONGEST_MARK = LONGEST_PLACE + 2 * LONGEST_NAME
 MAX_PARTS = Limits().parts
@@ -30,17 +32,24 @@ type Block = dict[str, Any]
 
 
 class ThreadFiles:
-    """``kept`` grows as the thread is read."""
+    """``kept`` grows as the thread is read. ``known`` are those of its project, by the ids that the document gives."""
 
-    def __init__(self, take: Taking, document: Document, id_of: Callable[[Fields], uuid.UUID], now: datetime) -> None:
+    def __init__(
+        self,
+        take: Taking,
+        document: Document,
+        id_of: Callable[[Fields], uuid.UUID],
+        now: datetime,
+        known: Mapping[str, FileRecord] = NO_FILES,
+    ) -> None:
         self._take, self._document, self._id_of, self._now = take, document, id_of, now
         self.kept: list[FileRecord] = []
-        self._by_id: dict[str, FileRecord] = {}
-        """By the id that the document gives."""
+        self.by_id: dict[str, FileRecord] = {**known}
+        """By the id that the document gives, those of its project among them."""
 
-    def read(self, thread: Fields) -> None:
+    def read(self, thread: Fields, *, most: int = MOST_FILES) -> None:
         """Those that the document tells of. What they are is seen by their bytes, not by what it says."""
-        thread.elements("files", most=MOST_FILES, noun="files")
+        thread.elements("files", most=most, noun="files")
         for file in thread.objects("files"):
             given_id, name = file.identifier("id"), file.line("name", most=LONGEST_NAME)
             created_at = file.moment("created_at") or self._now
@@ -50,7 +59,7 @@ class ThreadFiles:
             if kept:
                 record = self._add(id, kept, created_at)
                 if given_id:
-                    self._by_id[str(given_id)] = record
+                    self.by_id[str(given_id)] = record
 
     def _opened(self, file: Fields) -> Any:
         if isinstance(text := file.get("text"), str):
@@ -80,7 +89,7 @@ class ThreadFiles:
         return {**block, "content": [self._parts(each) if _type(each) == FILE else each for each in block["content"]]}
 
     def _parts(self, block: Block) -> Block:
-        record = self._by_id.get(_text(block.get("file")).lower())
+        record = self.by_id.get(_text(block.get("file")).lower())
         return {**block, **_named(record)} if record else text_blocks(_note_of(block))[0]
 
     def _block(self, block: Any, place: str, created_at: datetime) -> Any:
@@ -90,7 +99,7 @@ class ThreadFiles:
             return _named(self._add(uuid7(), kept, created_at)) if kept else _Note(_note(inline.name))
         if _type(block) != FILE:
             return block
-        if record := self._by_id.get(_text(block.get("file")).lower()):
+        if record := self.by_id.get(_text(block.get("file")).lower()):
             return _named(record)
         return _note_of(block)
 
@@ -98,7 +107,7 @@ class ThreadFiles:
         """What of files stands in a user turn: what the document says, else pictures, and what parts others have."""
         told: set[uuid.UUID] = set()
         for each in turn.objects("files"):
-            record = self._by_id.get(str(each.identifier("file")))
+            record = self.by_id.get(str(each.identifier("file")))
             if record and record.id not in told:
                 told.add(record.id)
                 yield GivenFile(
@@ -116,7 +125,7 @@ class ThreadFiles:
     def cited(self, turn: Fields) -> Iterator[Citation]:
         """Where an answer cites files that are here."""
         for each in turn.objects("citations"):
-            if record := self._by_id.get(str(each.identifier("file"))):
+            if record := self.by_id.get(str(each.identifier("file"))):
                 yield Citation(
                     text=each.line("text", most=LONGEST_MARK),
                     file=str(record.id),

@@ -13,6 +13,7 @@ import django.db
 from conversations.accounts import allowances
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
+from conversations.context.choose.files import picture_counter
 from conversations.context.files.account import given_parts, sent_parts
 from conversations.context.files.thread_files import named_files
 from conversations.context.query.rewriting import Rewriting, ask_model
@@ -465,7 +466,13 @@ class ReplyRun:
             return NO_READABLE_FILES
         given = frozenset(sent_parts(self.context.files))
         room = choice.limits.read_room - choice.parts.read_tokens
-        return ReadableFiles(outlines=material.files.outlines, given=given, room=room)
+        return ReadableFiles(
+            outlines=material.files.outlines,
+            given=given,
+            room=room,
+            project=material.request.scope.memory.project,
+            pictures=picture_counter(material.facts, material.files.form),
+        )
 
     def _outcome(self, finished: Finished) -> Outcome:
         whole = finished.stop_reason in WHOLE

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import tasks
-from conversations.files import drawing, given, storage, store, thumbnails, uploads
+from conversations.files import drawing, given, of_projects, storage, store, thumbnails, uploads
 from conversations.files.uploads import Upload
 from conversations.models import File, Scope
 from conversations.rest import conditional
@@ -24,11 +24,12 @@ from conversations.rest.attachments import asked_range, attached, streamed
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter
-from conversations.rest.serializers import described
+from conversations.rest.serializers import described, valid
 from conversations.runtime.db import in_database
 from conversations.threads import deletion, projects
 from conversations.wire.files import (
     FileAnswer,
+    FileChange,
     GivenAnswer,
     PartAnswer,
     PartTextAnswer,
@@ -107,11 +108,23 @@ class FileDetail(APIView):
         """One file, and how far its reading is."""
         return Response(file_object(store.get(caller(request), file_id)))
 
+    @extend_schema(request=described(FileChange), responses=described(FileAnswer))
+    def patch(self, request: Request, file_id: str) -> Response:
+        """Move a file into a project, whose threads read it from their next message on, or out of it.
+
+        One that a message was sent with stays in its thread: 409 `file_elsewhere`.
+        """
+        file = store.get(caller(request), file_id)
+        project = projects.project_of(caller(request), valid(FileChange, request)["project"])
+        of_projects.move(file, project)
+        return Response(file_object(file))
+
     @extend_schema(responses={204: None})
     def delete(self, request: Request, file_id: str) -> Response:
         """Delete a file with its parts, for good, and the replies that quote it because their model searched for it.
 
-        While a reply of yours is running, it is refused with 409 `reply_in_progress`, unless the file is in no message yet.
+        While a reply of yours is running, it is refused with 409 `reply_in_progress`, unless the file is in no message and no
+        project yet.
         """
         deletion.delete_file(store.get(caller(request), file_id))
         return Response(status=204)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
 
 from artifacts.models import Artifact, Preset
 from conversations.errors import (
@@ -87,7 +87,7 @@ def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
 
 
 def preset_of(thread: Thread, slug: str) -> Preset:
-    """A preset that the thread's assistant offers. Raises ``PresetNotFound``."""
+    """A preset that the thread's assistant or its project offers. Raises ``PresetNotFound``."""
     preset = presets_of(thread).filter(slug=slug).first()
     if preset is None:
         raise PresetNotFound
@@ -105,11 +105,13 @@ def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = Fal
 
 
 def presets_of(thread: Thread) -> QuerySet[Preset]:
-    """The buttons that the thread's assistant offers, each with its newest ``artifact`` of the thread."""
+    """The buttons that the thread's assistant and its project offer, each with its newest ``artifact`` of the thread."""
     artifacts = Artifact.objects.filter(
         user=thread.user_id, thread=thread, preset=OuterRef("slug"), deleted_at=None
     ).order_by("-updated_at", "-id")
-    offered = Preset.objects.filter(assistants=thread.assistant_id, is_active=True)
+    of_project = thread.project.presets if thread.project else []
+    own = Q(assistants=thread.assistant_id) | Q(slug__in=of_project)
+    offered = Preset.objects.filter(own, is_active=True).distinct()
     return offered.annotate(artifact=Subquery(artifacts.values("id")[:1]))
 
 

@@ -102,10 +102,10 @@ def delete_project(project: Project, *, threads_go: str | None) -> None:
 def delete_file(file: File) -> None:
     """With its parts, and with the replies that quote it. A worker removes the bytes within seconds.
 
-    Raises ``ReplyInProgress`` while a reply of the person's is running, unless the file is in no message yet.
+    Raises ``ReplyInProgress`` while a reply of the person's is running, unless the file is in no message and no project yet.
     """
     with transaction.atomic():
-        if File.objects.filter(user=file.user_id, id=file.id, thread=None).delete()[0]:
+        if File.objects.filter(user=file.user_id, id=file.id, thread=None, project=None).delete()[0]:
             ledger.note(ledger.Kind.FILE, file.id)
             return
     with allow_deletion():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conversations.context.files.excerpts import FileExcerpt, FileOutline, PartKey
+from conversations.context.files.thread_files import NO_PICTURES, PictureCounter
 from conversations.wire.artifacts import ArtifactNote
 
 
@@ -16,11 +17,14 @@ class ToolError(Exception):
 @dataclass(frozen=True, kw_only=True)
 class ReadableFiles:
     """The files of a thread by id, the parts that the request holds already, and the estimated tokens that are left for
-    reading more of them in this reply."""
+    reading more of them in this reply. Of the thread's ``project`` those are among them that the request had to do with; the
+    others are read when one is named, pictures counted by ``pictures``."""
 
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     given: frozenset[PartKey] = frozenset()
     room: int = 0
+    project: uuid.UUID | None = None
+    pictures: PictureCounter = NO_PICTURES
 
     def after(self, read: Sequence[FileExcerpt]) -> "ReadableFiles":
         """Once these have been read, too."""

@@ -1,6 +1,7 @@
 """The model reads parts of a file of this thread that it was not given: of a long one it is given but some."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -13,6 +14,8 @@ from conversations.context.files.excerpts import (
     read_ranges,
     write_ranges,
 )
+from conversations.context.gather.files import read_outlines
+from conversations.context.gather.project_files import named_in_project
 from conversations.providers.quoting import quote_name
 from conversations.tools.base import ReadableFiles, Tool, ToolContext, ToolError, ToolResult
 
@@ -22,7 +25,7 @@ MOST_NAMED = 20
 
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
-    file = file_named(call.files, input["file"])
+    file = file_named(with_project(call, input["file"]), input["file"])
     wanted = parts_named(file, input["parts"])
     there = [part for part in wanted if (file.id, part.number) in call.files.given]
     new = [part for part in wanted if part not in there]
@@ -35,6 +38,15 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
         summary=f"Read {file.name}, {_labels(read or there)}" if read or there else f"Nothing more of {file.name} read",
         read=excerpts,
     )
+
+
+def with_project(call: ToolContext, name: str) -> ReadableFiles:
+    """With the files of the thread's project that are called so, whole."""
+    files = call.files
+    if files.project is None:
+        return files
+    ids = named_in_project(call.user_id, files.project, name.strip())
+    return replace(files, outlines={**files.outlines, **read_outlines(call.user_id, ids, files.pictures)})
 
 
 def file_named(files: ReadableFiles, name: str) -> FileOutline:

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import error, success
 from django.http import Http404, HttpResponse, QueryDict
@@ -11,14 +12,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from artifacts.models import Preset
 from conversations import threads
 from conversations.accounts import instructions
 from conversations.errors import OpenbookError, ProjectNotFound
 from conversations.files import store
-from conversations.models import Project
+from conversations.files.of_projects import MOST_FILES
+from conversations.models import File, Project
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.text import clean, one_line
-from conversations.threads import deletion, projects
+from conversations.threads import deletion, model_choices, projects
 from conversations.web.views import SignedInRequest
 
 MOST_LISTED = 50
@@ -63,17 +66,37 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
             return redirect("project", project.id)
         except OpenbookError as problem:
             error(request, problem.message)
+    files = list(store.of(request.user).filter(project=project))
     held = threads.of(request.user).filter(project=project).order_by("-updated_at", "-id")
     context: dict[str, Any] = {
         "project": project,
         "threads": held[:MOST_LISTED],
         "thread_count": held.count(),
-        "files": store.of(request.user).filter(project=project)[:MOST_LISTED],
+        "files": files,
+        "models": model_choices.choices_of(project.assistant or threads.assistant_named(None)),
+        "presets": Preset.objects.filter(is_active=True).order_by("order", "name"),
+        "data": {
+            "project": str(project.id),
+            "limits": {"file_mb": settings.OPENBOOK_MAX_FILE_MB, "files": MOST_FILES},
+            "reading": [str(file.id) for file in files if file.state == File.State.READING],
+        },
         "colours": Project.Colour.choices,
         "assistants": threads.offered_assistants().order_by("order", "name"),
         "longest": LONGEST_INSTRUCTIONS,
     }
     return render(request, "conversations/project.html", context)
+
+
+@never_cache
+@login_required
+@require_POST
+def begin(request: SignedInRequest, project_id: UUID) -> HttpResponse:
+    """A new conversation in it."""
+    project = _project(request, project_id)
+    thread = threads.unsaved(user=request.user, assistant=threads.assistant_named(None), title="")
+    projects.opened_in(project, thread, assistant=None, model="")
+    thread.save(force_insert=True)
+    return redirect("thread", thread.id)
 
 
 @never_cache
@@ -100,11 +123,19 @@ def _project(request: SignedInRequest, project_id: UUID) -> Project:
 
 
 def _settings(form: QueryDict, project: Project) -> dict[str, Any]:
-    colour = form.get("colour", "")
+    colour, assistant = form.get("colour", ""), form.get("assistant") or None
     return {
         "name": one_line(clean(form.get("name", "")))[:100] or project.name,
         "colour": colour if colour in Project.Colour.values else project.colour,
         "instructions": clean(form.get("instructions", "")).strip()[:LONGEST_INSTRUCTIONS],
-        "assistant": form.get("assistant") or None,
+        "assistant": assistant,
+        "model": _model(form.get("model", ""), assistant),
+        "presets": form.getlist("presets"),
         **{name: name in form for name in SWITCHES},
     }
+
+
+def _model(id: str, assistant: str | None) -> str:
+    """Its own where another assistant was chosen at the same time, which does not offer this model."""
+    offered = model_choices.choices_of(threads.assistant_named(assistant))
+    return id if any(choice.whole_id == id for choice in offered) else ""

@@ -48,6 +48,7 @@ urlpatterns = [
     path("account/instructions/", projects.instruct, name="instruct"),
     path("projects/", projects.listing, name="projects"),
     path("projects/<uuid:project_id>/", projects.page, name="project"),
+    path("projects/<uuid:project_id>/new/", projects.begin, name="begin_in_project"),
     path("projects/<uuid:project_id>/delete/", projects.delete, name="delete_project"),
     path("account/language/", account.choose_language, name="choose_language"),
     path("account/sign-out/", account.sign_out, name="sign_out_elsewhere"),

@@ -49,6 +49,12 @@ class FileAnswer(TypedDict):
     created_at: Annotated[Time, "When it was uploaded."]
 
 
+class FileChange(TypedDict):
+    project: Annotated[
+        Id | None, "The project that it is moved into; null: out of it, and then it goes after a day unless it is sent."
+    ]
+
+
 class PartAnswer(TypedDict):
     """A page, a slide, some rows of a sheet or a section."""
 

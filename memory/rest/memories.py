@@ -12,8 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
+from conversations.context.record.snapshot_shapes import NamedProject
 from conversations.errors import InvalidMessage, ProjectNotFound, ThreadNotFound
-from conversations.models import Message
+from conversations.models import Message, Project
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter, Switch, Words
@@ -34,17 +35,21 @@ class MemoryList(APIView):
     words = Words("q", "Only those that hold all of these words.")
     thread = Parameter("thread", "Only those that come from this thread, or belong to it.", type=OpenApiTypes.UUID)
     tag = Parameter("tag", "Only those that have exactly this tag.")
+    project = Parameter("project", "Only those of this project: its id; `none`: only those of no project.")
     ended = Switch("ended", "`true`: also those that were replaced or ended.")
 
-    @extend_schema(responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, ended])
+    @extend_schema(responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, project, ended])
     def get(self, request: Request) -> Response:
         """What is remembered of the caller, newest first."""
-        thread = self.thread.text(request)
+        thread, project = self.thread.text(request), self.project.text(request)
+        outside = project == projects.NONE
         memories = services.memories_of(
             caller(request),
             ended=self.ended.read(request),
             words=self.words.read(request),
             thread=threads.get(caller(request), thread) if thread else None,
+            project=None if outside else projects.project_of(caller(request), project),
+            outside=outside,
         )
         if tag := self.tag.text(request):
             memories = memories.filter(tags__contains=[clean(tag)])
@@ -63,7 +68,7 @@ class MemoryList(APIView):
             at=clock.now(),
             valid_until=payload.get("valid_until"),
         )
-        return Response(_object(memory, {}), status=201)
+        return Response(_objects(request, [memory])[0], status=201)
 
 
 class MemoryDetail(AsyncAPIView):
@@ -102,14 +107,25 @@ def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message])
 
 
 def _objects(request: Request, page: Sequence[Memory]) -> list[MemoryAnswer]:
-    turns = services.sources_of(caller(request), page)
-    return [_object(memory, turns) for memory in page]
+    turns, known = services.sources_of(caller(request), page), services.projects_of(caller(request), page)
+    return [_object(memory, turns, known.get(memory.confined_to)) for memory in page]
 
 
-def _object(memory: Memory, turns: Mapping[uuid.UUID, Message]) -> MemoryAnswer:
+def _object(memory: Memory, turns: Mapping[uuid.UUID, Message], project: Project | None) -> MemoryAnswer:
     sources = source_objects(memory.sources, turns)
     source = sources[0] if sources else None
-    return fill(MemoryAnswer, memory, source=source, sources=sources, superseded_by=memory.superseded_by_id)
+    return fill(
+        MemoryAnswer,
+        memory,
+        project=project_object(project),
+        source=source,
+        sources=sources,
+        superseded_by=memory.superseded_by_id,
+    )
+
+
+def project_object(project: Project | None) -> NamedProject | None:
+    return fill(NamedProject, project) if project else None
 
 
 def _stripped(content: str) -> str:

@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.models import Project
 from conversations.rest.base import APIView, caller
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described
@@ -11,7 +12,11 @@ from conversations.runtime import clock
 from conversations.runtime.db import read_only
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
+from conversations.threads import projects
+from memory import services
+from memory.rest.memories import project_object
 from memory.rest.shapes import FoundAnswer, FoundListAnswer, FoundPassage, FoundSource
+from memory.scope import OUTSIDE, MemoryScope
 from memory.sources.passages import Candidate
 from memory.sources.recall import RecallQuery, search
 
@@ -22,20 +27,41 @@ LONGEST = 4_000
 class MemorySearch(APIView):
     query = Parameter("q", "A question, or a few words of it.", required=True)
 
-    @extend_schema(parameters=[query], responses=described(FoundListAnswer))
+    project = Parameter("project", "Only what was said or is remembered in this project: its id; `none`: only in none.")
+
+    @extend_schema(parameters=[query, project], responses=described(FoundListAnswer))
     def get(self, request: Request) -> Response:
         """Passages of all your threads, and memories, that bear on a query, best first: what would be recalled for it."""
         query = clean(self.query.text(request) or "").strip()
         if not query or len(query) > LONGEST:
             raise self.query.refuse(f"a text of 1 to {LONGEST:,} characters")
-        recall_query = RecallQuery(user_id=caller(request).pk, text=query, at=clock.now(), everywhere=True)
+        memory = self._memory(request)
+        recall_query = RecallQuery(
+            user_id=caller(request).pk, text=query, at=clock.now(), everywhere=memory is None, memory=memory or OUTSIDE
+        )
         with read_only():
-            candidates = search(recall_query, most=MOST)
-        return Response({"results": [_described(candidate) for candidate in candidates]})
+            candidates = [each for each in search(recall_query, most=MOST) if not each.left_out]
+        known = services.projects_of_found(caller(request), candidates)
+        return Response({"results": [_described(each, known.get(each.thread or each.id)) for each in candidates]})
+
+    def _memory(self, request: Request) -> MemoryScope | None:
+        """``None``: of all projects."""
+        project = self.project.text(request)
+        if not project:
+            return None
+        if project != projects.NONE:
+            return MemoryScope(project=projects.get(caller(request), project).id, outside=False)
+        return MemoryScope(closed=tuple(projects.of(caller(request)).values_list("id", flat=True)))
 
 
-def _described(candidate: Candidate) -> FoundAnswer:
-    source = fill(FoundSource, candidate, position=candidate.position or None, role=candidate.role or None)
+def _described(candidate: Candidate, project: Project | None) -> FoundAnswer:
+    source = fill(
+        FoundSource,
+        candidate,
+        position=candidate.position or None,
+        role=candidate.role or None,
+        project=project_object(project),
+    )
     passage = None if candidate.is_whole else fill(FoundPassage, candidate)
     return fill(
         FoundAnswer,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from django.conf import settings
 from rest_framework.serializers import ValidationError
 
+from conversations.context.record.snapshot_shapes import NamedProject
 from conversations.runtime.shapes import Clean, Day, Id, Time
 from conversations.wire import Role
 from memory.models import Memory
@@ -81,6 +82,7 @@ class MemoryAnswer(TypedDict):
     id: Annotated[Id, "Id of the memory."]
     content: Annotated[str, "What is remembered."]
     tags: Annotated[list[str], "`user:{id}`, `thread:{id}`, or the person's own."]
+    project: Annotated[NamedProject | None, "The project that it is remembered in; null: it is outside of all of them."]
     origin: Annotated[str, Memory.Origin, "Found in a conversation, written by the person, or by a program."]
     source: Annotated[SourceAnswer | None, "The first turn that it rests on and that is still there."]
     sources: Annotated[list[SourceAnswer], "All of them."]
@@ -174,6 +176,7 @@ class FoundSource(TypedDict):
     thread: Annotated[Id | None, "Id of the turn's thread; null for a memory."]
     position: Annotated[int | None, "The turn's place in its thread, from 1; null for a memory."]
     role: Annotated[str | None, "`user` or `assistant`; null for a memory."]
+    project: Annotated[NamedProject | None, "The project that the thread is in, or the memory; null: in none."]
 
 
 class FoundPassage(TypedDict):

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from zoneinfo import ZoneInfo
@@ -18,8 +18,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from conversations.accounts import accesses
-from conversations.models import ContentAccess, Message, Thread
+from conversations.models import ContentAccess, Message, Project, Thread
 from conversations.runtime.text import clean
+from conversations.threads import projects
 from conversations.web.views import SignedInRequest
 from memory import services
 from memory.models import DailySummary, Memory, Topic
@@ -62,6 +63,7 @@ class NoteRow:
     origin: str
     address: str = ""
     confined: str = ""
+    project: Project | None = None
     until: str = ""
 
 
@@ -100,12 +102,18 @@ class Visit:
 @ensure_csrf_cookie  # no form of it brings one
 @login_required
 def page(request: SignedInRequest) -> HttpResponse:
-    """What is remembered: notes (`?q=` those with these words), topics, and the days (`?day=`) of five weeks."""
+    """What is remembered: notes (`?q=` those with these words, `?project=` those of one, or `none`), topics, and the days
+    (`?day=`) of five weeks."""
     preferences = services.preferences_of(request.user)
     zone = services.zone_of(preferences)
     now = timezone.now().astimezone(zone)
     words = clean(request.GET.get("q", ""))[:200]
-    memories = list(services.memories_of(request.user, words=words)[: PAGE + 1])
+    own_projects = list(projects.of(request.user))
+    asked = request.GET.get("project", "")
+    chosen = next((each for each in own_projects if str(each.id) == asked), None)
+    outside = asked == projects.NONE
+    found = services.memories_of(request.user, words=words, project=chosen, outside=outside)
+    memories = list(found[: PAGE + 1])
     calendar = _calendar(request.user, now.date())
     visits = _visits(request.user, zone)
     context = {
@@ -116,6 +124,9 @@ def page(request: SignedInRequest) -> HttpResponse:
         },
         "zone": zone.key,
         "words": words,
+        "projects": own_projects,
+        "project": chosen,
+        "outside": outside,
         "notes": _notes(request.user, memories[:PAGE], zone, now),
         "has_more": len(memories) > PAGE,
         "topics": _topics(request.user, zone, now, resolved=False),
@@ -151,8 +162,11 @@ def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datet
 
 
 def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[NoteRow]:
-    sources = services.sources_of(user, memories)
-    return [_note(memory, _first(memory, sources), zone, now) for memory in memories]
+    sources, known = services.sources_of(user, memories), services.projects_of(user, memories)
+    return [
+        replace(_note(memory, _first(memory, sources), zone, now), project=known.get(memory.confined_to))
+        for memory in memories
+    ]
 
 
 def _note(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> NoteRow:

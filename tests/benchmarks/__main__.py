@@ -1,6 +1,6 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``message`` and ``streams`` can be run
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``project_files``, ``message`` and ``streams`` can be run
 alone;
 ``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` and
 ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
@@ -50,6 +50,7 @@ def run(url: str) -> None:
         metrics,
         notes,
         processes,
+        project_files,
         recall,
         replies,
         signing_in,
@@ -67,6 +68,7 @@ def run(url: str) -> None:
         "inspection": inspection.main,
         "thinking": thinking.main,
         "thread_list": thread_list.main,
+        "project_files": project_files.main,
         "endings": endings.main,
         "notes": notes.main,
         "memory": evidence.main,

@@ -25,6 +25,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         end=scope.end,
         last_reply=scope.last_reply,
         filtering=limits.assistant.filters_artifacts,
+        project=scope.memory.project,
         keeps_offline=request.provider.name == OFFLINE and not request.for_another_model,
         provider=request.provider.name,
         model=facts.model,

@@ -2,7 +2,8 @@
 
 ``turns`` are the excerpts of the turns that were sent, by position: file, parts, whether outlined, tokens of the model.
 ``read`` are the parts that the reply has read since by a tool. ``tokens`` is what they take in all. ``left_out`` are the other
-parts, by file and reason. Each part of each file stands in one of these, once. ``unseen`` are those of the first two whose
+parts, by file and reason. Each part of each file stands in one of these, once; of a project's files those of which nothing
+bears on the message are counted alone (``beyond``: files and parts). ``unseen`` are those of the first two whose
 pictures the model can't see: parts that are nothing else, and parts that say something besides.
 """
 
@@ -49,17 +50,18 @@ class PackedFiles(TypedDict):
     turns: dict[str, list[GivenRow]]
     read: NotRequired[list[ReadRow]]
     left_out: list[LeftOutRow]
+    beyond: NotRequired[tuple[int, int]]
     unseen: NotRequired[list[UnseenRow]]
 
 
 def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles, factor: Factor) -> PackedFiles | None:
     """Of the ``turns`` that are sent, and what the reply has ``read`` since. ``None`` where there are no files."""
-    if not files.outlines:
+    if not (files.outlines or files.closed or any(files.beyond)):
         return None
     excerpts = [*(excerpt for turn in turns for excerpt in turn.files), *read]
     given = {(excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
     least = least_score(files.scores)
-    return PackedFiles(
+    packed = PackedFiles(
         pictures=files.form.pictures,
         readable=files.form.readable,
         documents=files.form.documents,
@@ -70,9 +72,20 @@ def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles,
             str(turn.position): [_given_row(excerpt, factor) for excerpt in turn.files] for turn in turns if turn.files
         },
         read=[(excerpt.file.id, write_ranges(excerpt.numbers), factor.of_estimate(excerpt.tokens)) for excerpt in read],
-        left_out=[row for file in files.outlines.values() for row in _left_out(file, given, files.scores, least)],
+        left_out=[
+            *(row for file in files.outlines.values() for row in _left_out(file, given, files.scores, least)),
+            *((id, _every(count), Reason.OTHER_PROJECT.value) for id, count in files.closed.items()),
+        ],
         unseen=[] if files.form.pictures else [*_unseen(files.outlines.values(), given)],
     )
+    if any(files.beyond):
+        packed["beyond"] = files.beyond
+    return packed
+
+
+def _every(count: int) -> str:
+    """All parts of a file that has so many."""
+    return write_ranges(range(1, count + 1))
 
 
 def _given_row(excerpt: FileExcerpt, factor: Factor) -> GivenRow:
@@ -84,11 +97,12 @@ def _left_out(
     file: FileOutline, given: Iterable[PartKey], scores: Mapping[PartKey, float], least: float
 ) -> Iterable[LeftOutRow]:
     numbers: dict[Reason, list[int]] = {}
-    for part in file.parts:
-        key = (file.id, part.number)
+    known = range(1, file.known_count + 1) if file.known_count else [part.number for part in file.parts]
+    for number in known:
+        key = (file.id, number)
         if key not in given:
             reason = Reason.OVER_BUDGET if scores.get(key, 0.0) > least else Reason.UNRELATED
-            numbers.setdefault(reason, []).append(part.number)
+            numbers.setdefault(reason, []).append(number)
     return [(file.id, write_ranges(parts), reason.value) for reason, parts in numbers.items()]
 
 
@@ -146,6 +160,26 @@ def sent_parts(packed: PackedFiles | None) -> set[PartKey]:
         return set()
     rows = [*(row for rows in packed["turns"].values() for row in rows), *packed.get("read", ())]
     return {(id, number) for id, ranges, *_ in rows for number in read_ranges(ranges)}
+
+
+def numbers_in(packed: PackedFiles) -> dict[str, set[int]]:
+    """The parts of each file that were sent, read or left out for want of room."""
+    numbers: dict[str, set[int]] = {}
+    for id, number in sent_parts(packed) | over_budget(packed):
+        numbers.setdefault(id, set()).add(number)
+    return numbers
+
+
+def over_budget(packed: PackedFiles) -> set[PartKey]:
+    """What bore on the message, and was left out."""
+    rows = (row for row in packed["left_out"] if row[2] == Reason.OVER_BUDGET)
+    return {(id, number) for id, ranges, _ in rows for number in read_ranges(ranges)}
+
+
+def beyond_of(packed: PackedFiles | None) -> tuple[int, int]:
+    """How many other files the project had, and parts of them, of which nothing bore on the message."""
+    files, parts = packed.get("beyond", (0, 0)) if packed else (0, 0)
+    return files, parts
 
 
 def all_files(packed: PackedFiles) -> set[str]:

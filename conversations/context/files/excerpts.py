@@ -76,7 +76,8 @@ class PartOutline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileOutline:
-    """A file of the ``user`` with all its parts. ``problem`` is why there are none, or not all; ``left_out`` is in none."""
+    """A file of the ``user``. ``problem`` is why it has no parts, or not all; ``left_out`` is in none. Of a project's file only
+    those ``parts`` are told that may be given: ``part_count`` is how many it has, numbered from 1 without holes."""
 
     id: str
     name: str
@@ -85,6 +86,20 @@ class FileOutline:
     parts: Sequence[PartOutline] = ()
     problem: str = ""
     left_out: str = ""
+    known_count: int = 0
+
+    @property
+    def part_count(self) -> int:
+        return self.known_count or len(self.parts)
+
+    @property
+    def is_partial(self) -> bool:
+        return len(self.parts) < self.part_count
+
+    def with_parts(self, others: Sequence[PartOutline]) -> "FileOutline":
+        """With those of them that it does not tell of yet."""
+        parts = {part.number: part for part in (*others, *self.parts)}
+        return replace(self, parts=[parts[number] for number in sorted(parts)], known_count=self.part_count)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +112,7 @@ class FileExcerpt:
 
     @property
     def is_whole(self) -> bool:
-        return len(self.numbers) == len(self.file.parts)
+        return len(self.numbers) == self.file.part_count
 
     @property
     def tokens(self) -> int:
@@ -130,8 +145,10 @@ def choose(
     before: Sequence[FileExcerpt],
     scores: Mapping[PartKey, float],
     room: int,
+    shared: Sequence[FileOutline] = (),
 ) -> list[FileExcerpt]:
-    """What a message is given of the files that it brings, and of those that stand in earlier turns, beyond what stands there.
+    """What a message is given of the files that it brings, of those that stand in earlier turns, beyond what stands there, and
+    of those that are ``shared`` by all threads of a project.
 
     ``scores`` is how much parts bear on the message; one that has none does not. Small files go in whole, the smallest first;
     of the others the parts that bear most, and their beginning: much of it where nothing bears on the message.
@@ -140,7 +157,7 @@ def choose(
     for whole in sorted(map(whole_file, new), key=lambda excerpt: (excerpt.tokens, excerpt.file.id)):
         choice.add_file(whole)
     standing = {(excerpt.file.id, number) for excerpt in before for number in excerpt.numbers}
-    earlier = {excerpt.file.id: excerpt.file for excerpt in before}
+    earlier = {file.id: file for file in (*(excerpt.file for excerpt in before), *shared)}
     least = least_score(scores)
     bearing = [
         (file, part)
@@ -276,7 +293,7 @@ def _opening(excerpt: FileExcerpt, form: FileForm, tag_number: str) -> str:
     given = None if excerpt.is_whole else write_ranges(excerpt.numbers) or "none"
     opening = file_opening(
         file.name,
-        parts=len(file.parts),
+        parts=file.part_count,
         given=given,
         problem=file.problem,
         left_out=file.left_out if form.accounted else "",

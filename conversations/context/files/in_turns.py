@@ -29,7 +29,8 @@ def chosen_for(newest: Turn, files: ThreadFiles, history: Sequence[Turn], room: 
         return standing
     new = [files.outlines[id] for id in dict.fromkeys(named_files(newest.content)) if id in files.outlines]
     before = [excerpt for turn in history for excerpt in turn.files]
-    return choose(new, before, files.scores, room)
+    shared = [files.outlines[id] for id in files.shared]
+    return choose(new, before, files.scores, room, shared)
 
 
 def with_standing(turns: Sequence[Turn], files: Places, room: int) -> list[Turn]:

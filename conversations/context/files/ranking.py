@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from conversations.context.files.excerpts import PartKey
 from conversations.runtime.values import dataclass
@@ -73,13 +74,26 @@ def part_terms(user_id: int, *texts: str) -> list[int]:
     return [*dict.fromkeys(term(user_id, stem) for stem in (*counts, *often, *others))][:MOST_TERMS]
 
 
-def scores(parts: Sequence[PartWords]) -> Mapping[PartKey, float]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherParts:
+    """Parts that are not weighed, and how many of them hold each word, by its place: they tell how rare the words are."""
+
+    count: int = 0
+    holding: Mapping[int, int] = field(default_factory=dict)
+
+
+NO_OTHERS = OtherParts()
+
+
+def scores(parts: Sequence[PartWords], others: OtherParts = NO_OTHERS) -> Mapping[PartKey, float]:
     """Of the parts that hold any of the words."""
     if not parts:
         return {}
-    mean = max(1.0, sum(part.length for part in parts) / len(parts))
-    holding = [sum(part.bits >> place & 1 for part in parts) for place in range(MOST_WORDS)]
-    rarity = [math.log(1 + (len(parts) - count + 0.5) / (count + 0.5)) for count in holding]
+    mean, every = max(1.0, sum(part.length for part in parts) / len(parts)), len(parts) + others.count
+    holding = [
+        sum(part.bits >> place & 1 for part in parts) + others.holding.get(place, 0) for place in range(MOST_WORDS)
+    ]
+    rarity = [math.log(1 + (every - count + 0.5) / (count + 0.5)) for count in holding]
     sums = {bits: _sums(bits, rarity) for bits in {part.bits for part in parts if part.bits & EVERY_WORD}}
     return {part.key: _score(*sums[part.bits], part.length / mean) for part in parts if part.bits in sums}
 

@@ -3,6 +3,7 @@
 So a file that is deleted leaves nothing of its text in the turns that its parts were read in.
 """
 
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -38,6 +39,15 @@ def named_parts(content: Iterable[Block]) -> Iterator[tuple[str, Block]]:
             for part in block["content"]:
                 if part.get("type") == FILE:
                     yield str(block.get("tool_use_id")), part
+
+
+def numbers_named(content: Iterable[Block]) -> dict[str, set[int]]:
+    """The numbers of the parts that results of calls name, by the id of their file."""
+    numbers: dict[str, set[int]] = {}
+    for _, block in named_parts(content):
+        if (id := _id_of(block)) and (named := _ranges(block)):
+            numbers.setdefault(id, set()).update(named)
+    return numbers
 
 
 def read_excerpts(content: Iterable[Block], files: Mapping[str, FileOutline]) -> list[FileExcerpt]:
@@ -83,8 +93,20 @@ def _written(
 
 def _numbers(block: Block, file: FileOutline) -> list[int]:
     """Those that the file has: the block may come from elsewhere, and name any."""
-    try:
-        named = {*read_ranges(str(block.get("parts")))}
-    except ValueError:
-        return []
+    named = _ranges(block)
     return [part.number for part in file.parts if part.number in named]
+
+
+def _ranges(block: Block) -> set[int]:
+    try:
+        return {*read_ranges(str(block.get("parts")))}
+    except ValueError:
+        return set()
+
+
+def _id_of(block: Block) -> str:
+    """Empty where it is none."""
+    try:
+        return str(uuid.UUID(str(block.get("file"))))
+    except ValueError:
+        return ""

@@ -40,12 +40,20 @@ class PictureCounter:
 @dataclass(frozen=True, kw_only=True)
 class ThreadFiles:
     """The files that a request has to do with. ``standing`` is what was chosen for turns when they were first sent;
-    ``is_settled``: it stays, whatever room there is."""
+    ``is_settled``: it stays, whatever room there is.
+
+    ``shared`` are the ids of the project's files that may be given more of, ``beyond`` how many other files and parts the
+    project has, none of which holds a word of the message. ``closed`` are files of another project that stand in turns of the
+    thread, with the number of their parts: they are not given.
+    """
 
     form: FileForm = NO_FORM
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     standing: Places = field(default_factory=dict)
     scores: Mapping[PartKey, float] = field(default_factory=dict)
+    shared: Sequence[str] = ()
+    beyond: tuple[int, int] = (0, 0)
+    closed: Mapping[str, int] = field(default_factory=dict)
     is_settled: bool = False
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from django.core.files.storage import storages
@@ -15,7 +16,6 @@ from conversations.context.files.excerpts import (
     FileOutline,
     PartContent,
     PartKey,
-    PartOutline,
 )
 from conversations.context.files.ranking import MOST_WORDS, PartWords, SoughtWords, scores, sought_words
 from conversations.context.files.thread_files import (
@@ -27,6 +27,13 @@ from conversations.context.files.thread_files import (
 from conversations.context.files.unread import listed, unread
 from conversations.context.gather.fallible_reads import Row, fetch_required
 from conversations.context.gather.history import CHAIN, PathEnd, chain_of
+from conversations.context.gather.project_files import (
+    NO_PARTS,
+    ProjectParts,
+    ProjectQuery,
+    part_outlines,
+    read_project,
+)
 from conversations.models import File, text_blocks
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
@@ -43,8 +50,12 @@ STILL_READ = "It is still being read."
 
 @dataclass(frozen=True, kw_only=True)
 class FilesQuery:
-    """Which files are asked for: those of a thread up to a position, of the active path or of the one with this ``end``, and
-    the ``new`` ones, by their ids. How much they bear on the ``text`` is told of each part."""
+    """Which files are asked for: those of a thread up to a position, of the active path or of the one with this ``end``, the
+    ``new`` ones, by their ids, and those of its ``project``. How much they bear on the ``text`` is told of each part.
+
+    Of the project's files those parts are wanted that stand in the turns that are ``sent``, by their positions, those that are
+    ``named``, by numbers, and where it ``searches`` those that bear on the text.
+    """
 
     user_id: int
     thread_id: uuid.UUID | None
@@ -53,6 +64,10 @@ class FilesQuery:
     text: str
     pictures: PictureCounter
     end: PathEnd | None = None
+    project: uuid.UUID | None = None
+    sent: Collection[int] = ()
+    named: Mapping[str, Collection[int]] = field(default_factory=dict)
+    searches: bool = True
 
 
 def read_files(query: FilesQuery) -> ThreadFiles:
@@ -68,19 +83,49 @@ def read_files(query: FilesQuery) -> ThreadFiles:
     outlines: dict[str, FileOutline] = {}
     bits: list[PartWords] = []
     places: list[tuple[int, int, str, list[int], bool]] = []
+    wanted: dict[str, set[int]] = {id: {*numbers} for id, numbers in query.named.items()}
+    closed: dict[str, int] = {}
     statement = FILES_OF_ACTIVE
     if query.end:
         before = chain_of(query.end, user_id=query.user_id, thread_id=query.thread_id, turns=WHOLE_CHAIN)
         statement, files = FILES_OF_CHAIN, files | {"chain": [*before, query.position]}
     for row in _rows(statement, files, words):
+        if row.is_closed(query):
+            closed[row.id] = row.count
+            continue
+        if row.project:
+            stands = [each for each in row.stands if each[0] == query.position or each[0] in query.sent]
+            wanted.setdefault(row.id, set()).update(number for _, _, numbers, _ in stands for number in numbers)
+            places += [(at, place, row.id, numbers, outlined) for at, place, numbers, outlined in stands]
+            continue
         outlines[row.id] = outline_of(row, pictures)
         bits += [PartWords(key=(row.id, part[0]), bits=part[-1], length=part[3]) for part in row.parts]
         places += [(at, place, row.id, numbers, outlined) for at, place, numbers, outlined in row.stands]
+    project = read_own(query, wanted) if query.project else NO_PARTS
+    outlines |= project.outlines
     standing: dict[int, list[FileExcerpt]] = {}
     for at, _, id, numbers, outlined in sorted(places):
+        if id not in outlines:  # it is read anew
+            continue
         excerpt = FileExcerpt(file=outlines[id], numbers=tuple(numbers), outlined=outlined)
         standing.setdefault(at, []).append(excerpt)
-    return ThreadFiles(outlines=outlines, standing=standing, scores=scores(bits))
+    return ThreadFiles(
+        outlines=outlines,
+        standing=standing,
+        scores=scores([*bits, *project.words], project.others),
+        shared=project.found,
+        beyond=project.beyond,
+        closed=closed,
+    )
+
+
+def read_own(query: FilesQuery, named: Mapping[str, Collection[int]]) -> ProjectParts:
+    """Of the files of the project."""
+    assert query.project
+    text = query.text if query.searches else ""
+    return read_project(
+        ProjectQuery(user_id=query.user_id, project=query.project, pictures=query.pictures, text=text, named=named)
+    )
 
 
 def read_outlines(user_id: int, ids: Collection[str], pictures: PictureCounter) -> dict[str, FileOutline]:
@@ -96,9 +141,17 @@ class FileRow(NamedTuple):
     kind: str
     state: str
     problem: str | None
+    thread: uuid.UUID | None
+    project: uuid.UUID | None
+    count: int
     left_out: Sequence[Any]
     stands: Sequence[tuple[int, int, list[int], bool]]
     parts: Sequence[tuple[int, str, str, int, int, int, int]]
+
+    def is_closed(self, query: FilesQuery) -> bool:
+        """Whether it was uploaded to another project than that of the thread: it may be that one of the two was moved."""
+        is_here = self.thread == query.thread_id and self.thread is not None
+        return not (is_here or self.id in query.new or (self.project and self.project == query.project))
 
 
 def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list[FileRow]:
@@ -110,8 +163,8 @@ def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list
         "most_words": MOST_WORDS,
     }
     return [
-        FileRow(*known, *(json.loads(each or "[]") for each in (left_out, stands, parts)))
-        for *known, left_out, stands, parts in _fetched(statement, {**values, **asked})
+        FileRow(*known, thread, project, count, *(json.loads(each or "[]") for each in (left_out, stands, parts)))
+        for *known, left_out, thread, project, count, stands, parts in _fetched(statement, {**values, **asked})
     ]
 
 
@@ -127,17 +180,7 @@ def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
         kind=row.kind,
         problem=row.problem or (STILL_READ if row.state == File.State.READING else ""),
         left_out=listed(unread(row.left_out)),
-        parts=[
-            PartOutline(
-                number=number,
-                label=label,
-                heading=heading,
-                tokens=tokens + pictures.tokens(width, height),
-                has_picture=bool(width),
-                has_text=bool(tokens),
-            )
-            for number, label, heading, tokens, width, height, _ in row.parts
-        ],
+        parts=list(part_outlines(row.parts, pictures)),
     )
 
 

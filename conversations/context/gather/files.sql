@@ -22,6 +22,7 @@ EXISTS (SELECT FROM conversations_message AS turn
 -- name: files
 -- The files that stand in turns of the path up to a position, and those that a message brings, each with all its parts and
 -- what of it stands where.
+-- Parts of a project's files are read by ``project_files.sql``, those alone that are wanted.
 WITH standing AS (
     SELECT file_id, json_agg(json_build_array(position, place, numbers, outlined) ORDER BY position) AS places
     FROM conversations_turnfile
@@ -30,13 +31,15 @@ WITH standing AS (
 ), wanted AS (
     SELECT file_id AS id FROM standing UNION SELECT unnest(%(files)s::uuid[])
 )
-SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, standing.places::text, ({parts})
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, file.thread_id, file.project_id,
+       parts_read, standing.places::text, CASE WHEN file.project_id IS NULL THEN ({parts}) END
 FROM wanted JOIN conversations_file AS file USING (id) LEFT JOIN standing ON standing.file_id = file.id
 WHERE file.user_id = %(user)s
 ORDER BY file.id
 
 -- name: outlines
-SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, NULL, ({parts})
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, file.thread_id, file.project_id,
+       parts_read, NULL, ({parts})
 FROM conversations_file AS file WHERE user_id = %(user)s AND id = ANY(%(files)s)
 
 -- name: contents

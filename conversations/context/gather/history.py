@@ -11,6 +11,7 @@ from django.db import DatabaseError
 
 from conversations.context.gather.fallible_reads import Row, fetch_required
 from conversations.context.gather.known import KnownQuery, parse_known, read_known, read_one_by_one
+from conversations.context.gather.project_files import has_files
 from conversations.context.reasons import Reason
 from conversations.context.record.snapshot_codec import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.rules.prompt_cache import Previous
@@ -30,7 +31,10 @@ from conversations.runtime.values import dataclass
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
 ACTIVE, CHAIN = "is_active", "position = ANY(%(chain)s)"
-HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)"
+HAS_FILES = (
+    "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)"
+    " OR EXISTS (SELECT FROM conversations_file WHERE user_id = %(user)s AND project_id = %(project)s::uuid)"
+)
 CHAIN_STATEMENT = " ".join(SQL["chain"].split())
 BESIDE = ",\n       CASE depth WHEN first THEN {} END"
 
@@ -82,6 +86,7 @@ class HistoryQuery:
     last_reply: uuid.UUID | None = None
     filtering: bool = True
     keeps_offline: bool = False
+    project: uuid.UUID | None = None
     end: PathEnd | None = None
     at: datetime | None = None
     provider: str = ""
@@ -98,7 +103,7 @@ class History:
     made: Sequence[FilterArtifact] = ()
     previous: Previous | None = None
     has_files: bool = False
-    """Whether anything of a file stands in any turn of the thread."""
+    """Whether anything of a file stands in any turn of the thread, or its project has files."""
     columns: tuple[str | None, ...] | None = None
     """Of the sources that were read along; ``None`` where there was no row that they could stand beside."""
 
@@ -137,10 +142,11 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     """The turns that may fit and one more where there is one; ``reach`` times as many to look further back. ``sources`` are
     read along, and then nothing is waited for."""
     if query.thread_id is None:
-        return History()
+        return _beginning(query)
     values: dict[str, Any] = {
         "user": query.user_id,
         "thread": query.thread_id,
+        "project": query.project,
         "since": lowest_since(query.last_reply or query.thread_id),
         "before": query.before,
         "tokens": (query.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
@@ -162,7 +168,7 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
     else:
         rows = fetch_required(partial(run_often, statement(), values))
     if not rows:
-        return History()
+        return _beginning(query)
     made, previous, has_files, *columns = rows[0][TURN_COLUMNS:]
     return History(
         turns=_turns(query, rows),
@@ -171,6 +177,11 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         has_files=has_files,
         columns=tuple(columns),
     )
+
+
+def _beginning(query: HistoryQuery) -> History:
+    """Where no turn comes before."""
+    return History(has_files=has_files(query.user_id, query.project))
 
 
 def chain_of(end: PathEnd, *, user_id: int, thread_id: uuid.UUID | None, turns: int) -> list[int]:

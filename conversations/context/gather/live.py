@@ -5,12 +5,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conversations.context.files.excerpts import FileExcerpt, FileForm
+from conversations.context.files.excerpts import FileExcerpt, FileForm, FileOutline
 from conversations.context.files.thread_files import Contents, ThreadFiles
 from conversations.context.gather.files import FilesQuery, read_files, read_parts
 from conversations.context.gather.history import History, HistoryQuery, read_all, read_history
 from conversations.context.gather.known import KnownQuery, complete_known
 from conversations.context.gather.material import BuildRequest, Facts
+from conversations.context.gather.project_files import ProjectQuery, read_project
 from conversations.context.render.tool_sections import program_section
 from conversations.context.rules.standing import Known
 from conversations.context.sources import NOTHING, Fitted, MessageQuery, Source
@@ -59,6 +60,9 @@ class LiveReader:
 
     def files(self, query: FilesQuery) -> ThreadFiles:
         return read_files(query)
+
+    def project_outlines(self, query: ProjectQuery) -> Mapping[str, FileOutline]:
+        return read_project(query).outlines
 
     def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm) -> Contents:
         return read_parts(excerpts, form)

@@ -1,14 +1,15 @@
 """Where what a context is made of comes from: the one interface of ``live`` and ``recorded``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from conversations.context.files.excerpts import FileExcerpt, FileForm
+from conversations.context.files.excerpts import FileExcerpt, FileForm, FileOutline
 from conversations.context.files.thread_files import Contents, ThreadFiles
 from conversations.context.gather.files import FilesQuery
 from conversations.context.gather.history import History, HistoryQuery
 from conversations.context.gather.known import KnownQuery
 from conversations.context.gather.material import BuildRequest, Facts
+from conversations.context.gather.project_files import ProjectQuery
 from conversations.context.rules.standing import Known
 from conversations.context.sources import Fitted, MessageQuery, Source
 
@@ -31,6 +32,10 @@ class Reader(Protocol):
         ...
 
     def files(self, query: FilesQuery) -> ThreadFiles: ...
+
+    def project_outlines(self, query: ProjectQuery) -> Mapping[str, FileOutline]:
+        """Files of a project with the parts that are named."""
+        ...
 
     def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm) -> Contents:
         """What the parts of these excerpts say."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from conversations.context.files.account import PackedFiles, form_of, standing_in
+from conversations.context.files.account import PackedFiles, beyond_of, form_of, numbers_in, over_budget, standing_in
 from conversations.context.files.thread_files import ThreadFiles
 from conversations.context.gather.files import FilesQuery
 from conversations.context.gather.history import History, HistoryQuery
@@ -98,6 +98,7 @@ class RecordedReader(LiveReader):
         history, known = super().thread(self._then(query), then)
         if record.known:
             known = replace(record.known, candidates={**known.candidates, **record.known.candidates})
+        history = replace(history, has_files=record.files is not None)
         return history, known.limited(memory=sources.memory)
 
     def older_turns(self, query: HistoryQuery, reach: int) -> History:
@@ -115,8 +116,18 @@ class RecordedReader(LiveReader):
         return super().search(source, known, query, room)
 
     def files(self, query: FilesQuery) -> ThreadFiles:
-        files = super().files(query)
-        return replace(files, standing=standing_in(self.record.files, files.outlines), is_settled=True)
+        """Of files of a project those alone that the request had to do with then."""
+        packed = self.record.files
+        files = super().files(replace(query, named=numbers_in(packed) if packed else {}, searches=False))
+        left = over_budget(packed) if packed else ()
+        most = max(files.scores.values(), default=1.0)
+        return replace(
+            files,
+            standing={query.position: [], **standing_in(packed, files.outlines)},
+            scores={**files.scores, **{key: most for key in left if key[0] in files.outlines}},
+            beyond=beyond_of(packed),
+            is_settled=True,
+        )
 
     def _then(self, query: HistoryQuery) -> HistoryQuery:
         return replace(query, at=self.record.at, counts=self.record.counts)

@@ -87,6 +87,26 @@ def file_fates(
     ]
 
 
+def beyond_fates(beyond: tuple[int, int]) -> list[FateAnswer]:
+    """Files of the project of which nothing bore on the message."""
+    files, _ = beyond
+    if not files:
+        return []
+    return [
+        {
+            "kind": FILE,
+            "source": "",
+            "included": False,
+            "reason": Reason.UNRELATED.value,
+            "count": files,
+            "file": None,
+            "parts": "",
+            "what": f"{files:,} other file{'' if files == 1 else 's'} of the project",
+            "why": personal_words(Reason.UNRELATED, FILE),
+        }
+    ]
+
+
 def wanted_names(groups: Iterable[PartGroup], kinds: Mapping[str, str]) -> dict[str, list[int]]:
     """Numbers of the parts whose names the words for these groups need, by file: all pages, but few of other parts."""
     wanted: dict[str, list[int]] = {}

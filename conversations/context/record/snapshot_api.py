@@ -170,6 +170,7 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "fates": [
             *fates.item_fates(items, thread=thread),
             *_file_fates(snapshot, files, kinds),
+            *fates.beyond_fates(file_account.beyond_of(snapshot.files)),
         ],
         "files": files,
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
@@ -276,7 +277,7 @@ def _sections(snapshot: ContextSnapshot, material: RecordedTexts) -> Iterator[Se
         return
     newest = _newest_position(snapshot)
     yield _history(snapshot, material, newest)
-    if snapshot.files:
+    if snapshot.files and file_account.files_named(snapshot.files):
         yield _section(material, FILES, []) | {"text": _text_of_files(material), "tokens": snapshot.files["tokens"]}
     yield _message(snapshot, material, newest, beside)
     if rounds := [part for part in added if part.name in SAID]:

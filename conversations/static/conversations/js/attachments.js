@@ -161,6 +161,11 @@ export class Attachments {
     this.#pump();
   }
 
+  /** It is shown elsewhere from now on, and stays as it is. @param {Attachment} attachment */
+  settle(attachment) {
+    this.#drop(this.#draft, attachment);
+  }
+
   setConnected(connected) {
     this.#connected = connected;
     if (connected) this.#goOn();

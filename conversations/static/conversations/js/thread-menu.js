@@ -7,6 +7,7 @@ import { byId } from "./dom.js";
 import { forget } from "./forgetting.js";
 import { openForks } from "./forks.js";
 import { gettext } from "./language.js";
+import { editInstructions } from "./thread-instructions.js";
 import { editTags } from "./thread-tags.js";
 
 /** All its turns, for paper. @param {Thread} thread */
@@ -74,6 +75,7 @@ export class ThreadMenu {
         checked: thread.remembers !== false,
         run: () => this.#remember(thread, thread.remembers === false),
       },
+      { label: gettext("Instructions…"), run: () => this.#instruct(thread) },
       ...(thread.forks?.length
         ? [{ label: gettext("Forks of this conversation…"), run: () => openForks(button, thread, this.list, this.on) }]
         : []),
@@ -140,6 +142,17 @@ export class ThreadMenu {
       if (!changed) return;
       changed.forEach(this.on.onChanged);
       this.announcer.say(gettext("The tags are changed."));
+    } catch (error) {
+      this.on.onError(error.message);
+    }
+  }
+
+  async #instruct(thread) {
+    try {
+      const changed = await editInstructions(thread);
+      if (!changed) return;
+      this.on.onChanged(changed);
+      this.announcer.say(gettext("Kept. The next answer follows it."));
     } catch (error) {
       this.on.onError(error.message);
     }

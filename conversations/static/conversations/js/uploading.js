@@ -6,14 +6,15 @@ import { gettext } from "./language.js";
 const CUT = { code: "cut", message: gettext("The connection was lost before the end.") };
 
 /**
- * A file for a message.
+ * A file for a message, or for all threads of a project.
  * @param {File} file
  * @param {string} name
  * @param {(share: number) => void} onUploaded
+ * @param {string} [project] its id
  * @returns {{done: Promise<any>, cancel: () => void}} `done` is the file as the API describes it; it fails with an
  *   ApiError, of status 0 where no answer came
  */
-export function uploadFile(file, name, onUploaded) {
+export function uploadFile(file, name, onUploaded, project = "") {
   const request = new XMLHttpRequest();
   const done = new Promise((resolve, reject) => {
     tellProgress(request, onUploaded);
@@ -26,7 +27,7 @@ export function uploadFile(file, name, onUploaded) {
   });
   const form = new FormData();
   form.append("file", file, name);
-  open(request, "files/");
+  open(request, project ? `files/?project=${project}` : "files/");
   request.send(form);
   return { done, cancel: () => request.abort() };
 }

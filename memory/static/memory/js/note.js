@@ -8,15 +8,24 @@ import { originOf } from "./words.js";
 /** @returns {HTMLLIElement} the note as the server renders it */
 export function noteOf(memory, day) {
   const element = byId("note-template").content.firstElementChild.cloneNode(true);
-  const { id, content, source, tags, valid_until: until } = memory;
+  const { id, content, source, tags, project, valid_until: until } = memory;
   const words = originOf(memory, day);
-  const thread = tags.some((tag) => tag.startsWith("user:")) ? null : tags.find((tag) => tag.startsWith("thread:"));
+  const thread = project || tags.some((tag) => tag.startsWith("user:")) ? null : tags.find((tag) => tag.startsWith("thread:"));
   element.id = `memory-${id}`;
   element.dataset.memory = id;
   element
     .querySelector(".note-from")
     .replaceChildren(
       source ? h("a", { href: `/threads/${source.thread}/#turn-${source.position}` }, words) : h("span", {}, words),
+      ...(project
+        ? [
+            h(
+              "span",
+              { class: "note-mark note-project" },
+              h("a", { href: `/projects/${project.id}/`, dir: "auto" }, project.name),
+            ),
+          ]
+        : []),
       ...(thread
         ? [
             h(

@@ -21,11 +21,13 @@ export class Notes {
     this.say = say;
     this.list = byId("note-list");
     this.words = byId("words");
+    this.project = byId("of-project"); // only for people who have some
     this.more = byId("more-notes");
     this.words.addEventListener("input", () => {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.search(), TYPING);
     });
+    this.project?.addEventListener("change", () => this.search());
     byId("note-search").addEventListener("submit", (event) => {
       event.preventDefault();
       this.search();
@@ -47,8 +49,8 @@ export class Notes {
     clearTimeout(this.#timer);
     const words = this.words.value.trim();
     const number = (this.#asked += 1);
-    history.replaceState(null, "", words ? `?q=${encodeURIComponent(words)}` : location.pathname);
-    const page = await this.#read(`memories/?page_size=${PAGE}&q=${encodeURIComponent(words)}`);
+    history.replaceState(null, "", this.#isFiltered ? `?${this.#filter}` : location.pathname);
+    const page = await this.#read(`memories/?page_size=${PAGE}&${this.#filter}`);
     if (!page || number !== this.#asked) return;
     this.#next = page.next;
     this.list.replaceChildren(...page.results.map((memory) => noteOf(memory, this.day)));
@@ -76,9 +78,8 @@ export class Notes {
 
   /** The first further page repeats what the server has rendered already. */
   async #continue() {
-    const words = encodeURIComponent(this.words.value.trim());
     const number = this.#asked;
-    const page = await this.#read(this.#next ?? `memories/?page_size=${2 * PAGE}&q=${words}`);
+    const page = await this.#read(this.#next ?? `memories/?page_size=${2 * PAGE}&${this.#filter}`);
     if (!page || number !== this.#asked) return;
     this.#next = page.next;
     const added = page.results.filter(({ id }) => !byMemory(id)).map((memory) => noteOf(memory, this.day));
@@ -97,8 +98,9 @@ export class Notes {
     try {
       const memory = await api.post("memories/", { content });
       field.value = "";
-      if (this.words.value) {
+      if (this.#isFiltered) {
         this.words.value = "";
+        if (this.project) this.project.value = "";
         await this.search();
       }
       if (!byMemory(memory.id)) this.list.prepend(noteOf(memory, this.day));
@@ -150,7 +152,18 @@ export class Notes {
     else byId("forget-all").focus();
   }
 
+  get #isFiltered() {
+    return Boolean(this.words.value.trim() || this.project?.value);
+  }
+
+  /** What is asked for, as the query of an address. */
+  get #filter() {
+    const asked = { q: this.words.value.trim(), project: this.project?.value ?? "" };
+    return String(new URLSearchParams(Object.entries(asked).filter(([, value]) => value)));
+  }
+
   #found(words, { results, next }) {
+    if (!words && this.project?.value) return gettext("The notes of this project are listed.");
     if (!words) return gettext("All notes are listed.");
     if (next) return gettext("{count} or more notes hold these words.", { count: results.length });
     return ngettext("{count} note holds these words.", "{count} notes hold these words.", results.length);
@@ -159,7 +172,8 @@ export class Notes {
   #counted() {
     const none = !this.list.childElementCount;
     const words = this.words.value.trim();
-    byId("no-notes").hidden = !none || Boolean(words);
+    byId("no-notes").hidden = !none || this.#isFiltered;
+    byId("no-project-notes").hidden = !none || Boolean(words) || !this.#isFiltered;
     byId("no-match").hidden = !none || !words;
     this.more.hidden = !this.#next && this.list.childElementCount < PAGE;
   }

@@ -1,0 +1,30 @@
+"""Which project a file is of: uploaded to it, or moved into it."""
+
+from django.db import transaction
+
+from conversations.errors import FileElsewhere, ProjectNotFound, TooManyFiles
+from conversations.models import File, Project
+
+MOST_FILES = 1_000
+"""Of one project."""
+
+
+def refuse_unless_place(project: Project) -> None:
+    """In a transaction, which whoever adds to the project meanwhile waits for. Raises ``TooManyFiles``, ``ProjectNotFound``."""
+    own = Project.objects.select_for_update(no_key=True).filter(user=project.user_id, id=project.id)
+    if not own.exists():
+        raise ProjectNotFound
+    if File.objects.filter(user=project.user_id, project=project).count() >= MOST_FILES:
+        raise TooManyFiles(f"A project has at most {MOST_FILES:,} files. Delete one first.", limit=MOST_FILES)
+
+
+@transaction.atomic
+def move(file: File, project: Project | None) -> None:
+    """Into a project, or out of all of them: then it is in no message, and goes as one that was just uploaded does. Raises
+    ``FileElsewhere`` for one that messages of a thread brought, ``TooManyFiles``."""
+    if file.thread_id:
+        raise FileElsewhere("This file is in a conversation. Upload it to the project.", file=str(file.id))
+    if project and project.id != file.project_id:
+        refuse_unless_place(project)
+    File.objects.filter(user=file.user_id, id=file.id, thread=None).update(project=project)
+    file.project = project
