@@ -11,7 +11,7 @@ from conversations.context.files.part_words import PartName, part_words
 from conversations.context.files.unread import ALL, unread
 from conversations.context.record.snapshot_shapes import FileLeftOutAnswer
 from conversations.files import store
-from conversations.models import ContextSnapshot, File, Message
+from conversations.models import ContextSnapshot, File, Message, TurnFile
 from conversations.runtime.text import one_line, shortened
 
 MOST = 200
@@ -33,13 +33,16 @@ class FileInReply:
 
 
 def in_replies(file: File) -> list[FileInReply]:
-    """The replies of the file's thread that the chat shows, newest first, by the last request of each."""
-    said = Message.objects.filter(user=file.user_id)
+    """The replies of the file's thread, or of those that it stands in, that the chat shows, newest first, by the last request
+    of each."""
+    said, here = Message.objects.filter(user=file.user_id), [file.thread_id]
+    if file.project_id:
+        here = list(TurnFile.objects.filter(user=file.user_id, file=file).values_list("thread", flat=True).distinct())
     turns = list(
-        said.filter(thread=file.thread_id, role=Message.Role.ASSISTANT, is_active=True, reply__isnull=False)
+        said.filter(thread__in=here, role=Message.Role.ASSISTANT, is_active=True, reply__isnull=False)
         .only("id", "position", "created_at", "reply_id", "parent_id")
         .prefetch_related(Prefetch("parent", said.only("id", "text", "role")))
-        .order_by("-position")[:MOST]
+        .order_by("-created_at", "-position")[:MOST]
     )
     recorded = ContextSnapshot.objects.filter(
         user=file.user_id,

@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``project_files``, ``message`` and ``streams`` can be run
-alone;
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``project_files``, ``message`` and
+``streams`` can be run alone;
 ``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` and
 ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
@@ -128,6 +128,8 @@ def run(url: str) -> None:
     signing_in.main()
     message.main()
     streams.main()
+    with database():
+        project_files.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
 

@@ -58,7 +58,7 @@ def taught(user: User, threads: Mapping[str, str], places: Places) -> None:
         make_file(user, f"{word} sleeps".encode(), parts=[f"The dog {word} sleeps in the shed."], thread=thread)
         if places[name]:
             project = uuid.UUID(places[name])
-            make_file(user, b"Dog", parts=[f"The dog {word} was called by the vet."], project_id=project)
+            make_file(user, b"Dog", parts=[f"The dog {word} was called by the vet."], project_id=project, state="ready")
 
 
 def words_in(text: str) -> set[str]:
