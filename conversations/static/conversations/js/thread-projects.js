@@ -71,7 +71,14 @@ export class ProjectGroups {
       "li",
       { class: "project", "data-project": project.id },
       toggle,
-      isOpen && h("ul", { class: "project-threads" }, ...threads.map(row), this.#foot(project, threads)),
+      isOpen &&
+        h(
+          "ul",
+          { class: "project-threads" },
+          ...threads.map(row),
+          this.#foot(project, threads),
+          h("li", {}, h("a", { class: "button quiet", href: `/projects/${project.id}/` }, gettext("Files and settings"))),
+        ),
     );
   }
 
