@@ -19,12 +19,12 @@ def refuse_unless_place(project: Project) -> None:
 
 
 @transaction.atomic
-def move(file: File, project: Project | None) -> None:
-    """Into a project, or out of all of them: then it is in no message, and goes as one that was just uploaded does. Raises
-    ``FileElsewhere`` for one that messages of a thread brought, ``TooManyFiles``."""
+def move(file: File, project: Project) -> None:
+    """Into a project, from another one or from none. Raises ``FileElsewhere`` for one that messages of a thread brought,
+    ``TooManyFiles``."""
     if file.thread_id:
         raise FileElsewhere("This file is in a conversation. Upload it to the project.", file=str(file.id))
-    if project and project.id != file.project_id:
+    if project.id != file.project_id:
         refuse_unless_place(project)
     File.objects.filter(user=file.user_id, id=file.id, thread=None).update(project=project)
     file.project = project

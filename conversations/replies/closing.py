@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from html import unescape
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -128,9 +129,15 @@ def _answer_of(reply: Reply, progress: ReplyProgress | None, outcome: Outcome, n
         return None
     answer = turn_of(Message.Role.ASSISTANT, blocks, now)
     files = progress.files if progress else _citable(reply.user_id, reply.id)
-    answer.citations = find_citations(answer.text, files) or None
+    answer.citations = find_citations(answer.text, _whole(reply.user_id, files, answer.text)) or None
     answer.reply, answer.status = reply, (going_on or outcome.message_status).value
     return answer
+
+
+def _whole(user_id: int, files: CitableFiles, text: str) -> CitableFiles:
+    """With all parts of those that the text may name: of a project's files a request knows those alone that it looked at."""
+    named = [file.id for file in files.outlines.values() if file.is_partial and file.name in unescape(text)]
+    return files.with_request(read_outlines(user_id, named, NO_PICTURES), ()) if named else files
 
 
 def _store_end(

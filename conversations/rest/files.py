@@ -110,13 +110,12 @@ class FileDetail(APIView):
 
     @extend_schema(request=described(FileChange), responses=described(FileAnswer))
     def patch(self, request: Request, file_id: str) -> Response:
-        """Move a file into a project, whose threads read it from their next message on, or out of it.
+        """Move a file into a project, whose threads read it from their next message on; those of another one no longer do.
 
         One that a message was sent with stays in its thread: 409 `file_elsewhere`.
         """
         file = store.get(caller(request), file_id)
-        project = projects.project_of(caller(request), valid(FileChange, request)["project"])
-        of_projects.move(file, project)
+        of_projects.move(file, projects.get(caller(request), valid(FileChange, request)["project"]))
         return Response(file_object(file))
 
     @extend_schema(responses={204: None})

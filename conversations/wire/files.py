@@ -50,9 +50,7 @@ class FileAnswer(TypedDict):
 
 
 class FileChange(TypedDict):
-    project: Annotated[
-        Id | None, "The project that it is moved into; null: out of it, and then it goes after a day unless it is sent."
-    ]
+    project: Annotated[Id, "The project that it is moved into."]
 
 
 class PartAnswer(TypedDict):

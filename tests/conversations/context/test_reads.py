@@ -35,6 +35,7 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
     values: dict[str, Any] = {
         "user": thread.user_id,
         "thread": thread.id,
+        "project": None,
         "since": lowest_since(thread.id),
         "before": 1_001,
         "tokens": BUDGET.history_tokens,
