@@ -79,6 +79,7 @@ EXPECTED: dict[str, Kind] = {
     "account/instructions/": PAGE,
     "projects/": PAGE,
     "projects/<uuid:project_id>/": ROW_PAGE,
+    "projects/<uuid:project_id>/new/": ROW_PAGE,
     "projects/<uuid:project_id>/delete/": ROW_PAGE,
     "threads/<uuid:thread_id>/": ROW_PAGE,
     "threads/<uuid:thread_id>/print/": ROW_PAGE,
@@ -205,7 +206,7 @@ def kind_of(route: str) -> Kind | None:
     return EXPECTED.get(route)
 
 
-POSTED = ("account/instructions/", "projects/<uuid:project_id>/delete/")
+POSTED = ("account/instructions/", *(f"projects/<uuid:project_id>/{what}/" for what in ("new", "delete")))
 
 
 def methods_of(route: str, view: Any) -> list[str]:

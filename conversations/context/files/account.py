@@ -18,6 +18,7 @@ from conversations.context.files.excerpts import (
     PartKey,
     least_score,
     read_ranges,
+    write_all_but,
     write_ranges,
 )
 from conversations.context.files.thread_files import ThreadFiles
@@ -97,13 +98,16 @@ def _left_out(
     file: FileOutline, given: Iterable[PartKey], scores: Mapping[PartKey, float], least: float
 ) -> Iterable[LeftOutRow]:
     numbers: dict[Reason, list[int]] = {}
-    known = range(1, file.known_count + 1) if file.known_count else [part.number for part in file.parts]
-    for number in known:
-        key = (file.id, number)
+    for part in file.parts:
+        key = (file.id, part.number)
         if key not in given:
             reason = Reason.OVER_BUDGET if scores.get(key, 0.0) > least else Reason.UNRELATED
-            numbers.setdefault(reason, []).append(number)
-    return [(file.id, write_ranges(parts), reason.value) for reason, parts in numbers.items()]
+            numbers.setdefault(reason, []).append(part.number)
+    told = {reason: write_ranges(parts) for reason, parts in numbers.items()}
+    if file.is_partial:
+        taken = [part.number for part in file.parts if part.number not in numbers.get(Reason.UNRELATED, ())]
+        told[Reason.UNRELATED] = write_all_but(taken, file.part_count)
+    return [(file.id, ranges, reason.value) for reason, ranges in told.items() if ranges]
 
 
 def _unseen(files: Iterable[FileOutline], given: Collection[PartKey]) -> Iterable[UnseenRow]:

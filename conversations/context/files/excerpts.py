@@ -7,7 +7,7 @@ a later message may bring further parts of it. What was given with a turn stays 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from conversations.context.tokens.estimate import estimate_tokens
@@ -320,6 +320,13 @@ def write_ranges(numbers: Sequence[int]) -> str:
     """Numbers in order, for example ``1-3, 7``."""
     runs = [[pair[1] for pair in run] for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def write_all_but(numbers: Sequence[int], most: int) -> str:
+    """All numbers from 1 to ``most`` without these, which are in order: what it takes depends on how many these are."""
+    bounds = [0, *numbers, most + 1]
+    runs = ((before + 1, after - 1) for before, after in pairwise(bounds) if after - before > 1)
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def read_ranges(text: str, *, most: int = MOST_PARTS) -> list[int]:

@@ -6,7 +6,7 @@ import re
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from conversations.context.files.excerpts import FileOutline, PartOutline
@@ -14,16 +14,16 @@ from conversations.context.files.ranking import MOST_WORDS, OtherParts, PartWord
 from conversations.context.files.thread_files import PictureCounter
 from conversations.context.files.unread import listed, unread
 from conversations.context.gather.fallible_reads import fetch_required
-from conversations.runtime.db import run
+from conversations.runtime.db import run, run_often
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
 
 SQL = read_statements(__file__)
-MOST_WEIGHED = 40
+MOST_WEIGHED = 24
 """Parts that are compared word by word."""
-COMMON = 400
+COMMON = 100
 """Of a word that stands in more parts no more are looked at."""
-MOST_TOGETHER = 4
+MOST_TOGETHER = 6
 """Words that are looked for in one part; where there are more, some of them are rare."""
 MOST_NAMED = 5
 ALL_WORDS = 2 * MOST_WORDS
@@ -99,7 +99,7 @@ def read_project(query: ProjectQuery) -> ProjectParts:
         **_sought(words),
     }
     together = len(words.places) if 1 < len(words.places) <= MOST_TOGETHER else 0
-    rows = [PartsRow(*row) for row in fetch_required(lambda: run(_search(together), **values))]
+    rows = [PartsRow(*row) for row in fetch_required(partial(run_often, _search(together), values))]
     outlines = {row.id: _outline(row, query.pictures) for row in rows if row.id}
     bits = [each for row in rows if row.is_found for each in _words(row)]
     return ProjectParts(
@@ -127,14 +127,12 @@ def _search(together: int) -> str:
 
 
 def _sought(words: SoughtWords) -> dict[str, Any]:
-    terms, pairs = words.terms, words.pairs
+    terms = words.terms
     return {
         "terms": [term for term, _, _ in terms],
         "places": [place for _, place, _ in terms],
         "often": [often for _, _, often in terms],
         "most_words": MOST_WORDS,
-        "all_terms": [term for term, _ in pairs],
-        "all_places": [place for _, place in pairs],
         **{f"word_{place}": sorted(terms) for place, terms in enumerate(words.places)},
     }
 

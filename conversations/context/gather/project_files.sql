@@ -1,27 +1,40 @@
 -- name: search
 -- Of a project's files the parts that hold the rarest of the words, and those that are named; beside each file stands how many
--- files and parts the project has, and how many parts hold which word. Words are looked for in their index alone: of one that
--- stands nearly everywhere no more than so many parts are looked at, as it tells them apart least. The bits of a part tell which
--- of the words it holds, and above them which of these it holds often.
+-- files and parts the project has, and how many parts hold which word. Words are looked for in their index alone: of a common one
+-- no more than so many parts are looked at, as it tells them apart least, and as many of those that it stands in often. The bits
+-- of a part tell which of the words it holds, and above them which of these it holds often.
 WITH own AS (
     SELECT id, user_id, name, kind, state, error, left_out, parts_read FROM conversations_file
     WHERE user_id = %(user)s AND project_id = %(project)s::uuid AND state = 'ready'
 ), word AS (
     SELECT place, array_agg(term) AS terms
-    FROM unnest(%(all_terms)s::int[], %(all_places)s::int[]) AS word (term, place) GROUP BY place
-), held AS MATERIALIZED (
+    FROM unnest(%(terms)s::int[], %(places)s::int[]) AS word (term, place) GROUP BY place
+), single AS MATERIALIZED (
     SELECT word.place, part.id
     FROM word CROSS JOIN LATERAL (
         SELECT id FROM conversations_filepart
         WHERE user_id = %(user)s AND terms && word.terms AND (file_id IN (SELECT id FROM own)) IS TRUE LIMIT %(common)s
-    ) AS part{together}
+    ) AS part
 ), counted AS (
+    SELECT place, count(*) AS holding FROM single GROUP BY place
+), held AS MATERIALIZED (
+    SELECT place, id FROM single
+    UNION ALL
+    SELECT %(most_words)s::int + about.place, part.id
+    FROM (SELECT DISTINCT place, often FROM unnest(%(places)s::int[], %(often)s::int[]) AS word (place, often)) AS about
+    JOIN counted ON counted.place = about.place AND holding >= %(common)s
+    CROSS JOIN LATERAL (
+        SELECT id FROM conversations_filepart
+        WHERE user_id = %(user)s AND terms @> ARRAY[about.often] AND (file_id IN (SELECT id FROM own)) IS TRUE
+        LIMIT %(common)s
+    ) AS part{together}
+), weight AS (
     SELECT place, count(*) AS holding FROM held GROUP BY place
 ), every AS (
     SELECT count(*) AS files, coalesce(sum(parts_read), 0) AS parts FROM own
 ), best AS (
     SELECT held.id
-    FROM held JOIN counted USING (place), every
+    FROM held JOIN weight USING (place), every
     GROUP BY held.id ORDER BY sum(ln(1 + every.parts::float / holding)) DESC, held.id LIMIT %(most)s
 ), chosen AS (
     SELECT id, true AS is_found FROM best
@@ -58,7 +71,9 @@ ORDER BY own.id
     SELECT %(all_words)s::int, part.id
     FROM (
         SELECT id FROM conversations_filepart
-        WHERE user_id = %(user)s AND {all} AND (file_id IN (SELECT id FROM own)) IS TRUE LIMIT %(common)s
+        WHERE user_id = %(user)s AND {all} AND (file_id IN (SELECT id FROM own)) IS TRUE
+          AND (SELECT min(holding) FROM counted) >= %(common)s
+        LIMIT %(common)s
     ) AS part
 
 -- name: named

@@ -103,6 +103,7 @@ OF_THE_CONTRACT = {
     "GET files/",
     "POST files/",
     "GET files/{file_id}/",
+    "PATCH files/{file_id}/",
     "DELETE files/{file_id}/",
     "GET files/{file_id}/content/",
     "GET files/{file_id}/parts/",
