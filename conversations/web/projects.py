@@ -9,6 +9,7 @@ from django.contrib.messages import error, success
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -25,6 +26,17 @@ from conversations.threads import deletion, model_choices, projects
 from conversations.web.views import SignedInRequest
 
 MOST_LISTED = 50
+COLOURS = {
+    Project.Colour.GREY: gettext_lazy("Grey"),
+    Project.Colour.RED: gettext_lazy("Red"),
+    Project.Colour.ORANGE: gettext_lazy("Orange"),
+    Project.Colour.YELLOW: gettext_lazy("Yellow"),
+    Project.Colour.GREEN: gettext_lazy("Green"),
+    Project.Colour.TEAL: gettext_lazy("Teal"),
+    Project.Colour.BLUE: gettext_lazy("Blue"),
+    Project.Colour.PURPLE: gettext_lazy("Purple"),
+    Project.Colour.PINK: gettext_lazy("Pink"),
+}
 SWITCHES = ("uses_outside_memory", "shares_memory")
 
 
@@ -80,7 +92,7 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
             "limits": {"file_mb": settings.OPENBOOK_MAX_FILE_MB, "files": MOST_FILES},
             "reading": [str(file.id) for file in files if file.state == File.State.READING],
         },
-        "colours": Project.Colour.choices,
+        "colours": COLOURS.items(),
         "assistants": threads.offered_assistants().order_by("order", "name"),
         "longest": LONGEST_INSTRUCTIONS,
     }

@@ -140,6 +140,7 @@ def _thread(thread: Thread) -> dict[str, Any]:
         "pinned": thread.pinned,
         "archived": thread.archived,
         "tags": thread.tags,
+        "project": str(thread.project_id) if thread.project_id else None,
         "forked_from": wire.forked_from(forked),
         "forks": [str(id) for id in forked.forks],
         "updated_at": moment(thread.updated_at),

@@ -13,7 +13,7 @@ import { uploadFile } from "./uploading.js";
 
 const { project, limits, reading } = JSON.parse(byId("project-data").textContent);
 /** Uploads go on with the page alone; what is uploaded stands in the list. */
-const nothing = { read: (_, fallback) => fallback, write: () => {} };
+const nothing = { read: (_, fallback) => fallback, write: () => {}, forgetAll: () => {} };
 const files = new Files();
 const announcer = new Announcer(byId("announcer"));
 const list = byId("file-list");
