@@ -91,7 +91,7 @@ def read_files(query: FilesQuery) -> ThreadFiles:
         statement, files = FILES_OF_CHAIN, files | {"chain": [*before, query.position]}
     for row in _rows(statement, files, words):
         if row.is_closed(query):
-            closed[row.id] = row.count
+            closed[row.id] = row.part_count
             continue
         if row.project:
             stands = [each for each in row.stands if each[0] == query.position or each[0] in query.sent]
@@ -143,7 +143,7 @@ class FileRow(NamedTuple):
     problem: str | None
     thread: uuid.UUID | None
     project: uuid.UUID | None
-    count: int
+    part_count: int
     left_out: Sequence[Any]
     stands: Sequence[tuple[int, int, list[int], bool]]
     parts: Sequence[tuple[int, str, str, int, int, int, int]]
@@ -163,8 +163,8 @@ def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list
         "most_words": MOST_WORDS,
     }
     return [
-        FileRow(*known, thread, project, count, *(json.loads(each or "[]") for each in (left_out, stands, parts)))
-        for *known, left_out, thread, project, count, stands, parts in _fetched(statement, {**values, **asked})
+        FileRow(*known, *(json.loads(each or "[]") for each in (left_out, stands, parts)))
+        for *known, left_out, stands, parts in _fetched(statement, {**values, **asked})
     ]
 
 

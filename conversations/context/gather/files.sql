@@ -31,15 +31,15 @@ WITH standing AS (
 ), wanted AS (
     SELECT file_id AS id FROM standing UNION SELECT unnest(%(files)s::uuid[])
 )
-SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, file.thread_id, file.project_id,
-       parts_read, standing.places::text, CASE WHEN file.project_id IS NULL THEN ({parts}) END
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', file.thread_id, file.project_id, parts_read,
+       left_out::text, standing.places::text, CASE WHEN file.project_id IS NULL THEN ({parts}) END
 FROM wanted JOIN conversations_file AS file USING (id) LEFT JOIN standing ON standing.file_id = file.id
 WHERE file.user_id = %(user)s
 ORDER BY file.id
 
 -- name: outlines
-SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', left_out::text, file.thread_id, file.project_id,
-       parts_read, NULL, ({parts})
+SELECT file.id::text, file.user_id, name, kind, state, error ->> 'message', file.thread_id, file.project_id, parts_read,
+       left_out::text, NULL, ({parts})
 FROM conversations_file AS file WHERE user_id = %(user)s AND id = ANY(%(files)s)
 
 -- name: contents

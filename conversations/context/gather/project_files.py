@@ -75,7 +75,7 @@ class PartsRow(NamedTuple):
     state: str
     problem: str | None
     left_out: str
-    count: int
+    part_count: int
     known: str
 
 
@@ -157,7 +157,7 @@ def _outline(row: PartsRow, pictures: PictureCounter) -> FileOutline:
         problem=row.problem or "",
         left_out=listed(unread(json.loads(row.left_out))),
         parts=list(part_outlines(json.loads(row.known), pictures)),
-        known_count=row.count,
+        known_count=row.part_count,
     )
 
 

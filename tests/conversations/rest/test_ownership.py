@@ -95,7 +95,7 @@ CALLS = [
     ("GET", "files/{file}/given/", None, "file_not_found"),
     ("GET", "files/{file}/thumbnail/", None, "file_not_found"),
     ("GET", "files/{file}/pages/1/", None, "file_not_found"),
-    ("PATCH", "files/{file}/", {"project": str(uuid.uuid4())}, "file_not_found"),
+    ("PATCH", "files/{file}/", {"project": "{project}"}, "file_not_found"),
     ("GET", "memories/?project={project}", None, "project_not_found"),
     ("GET", "memories/search/?q=Rain&project={project}", None, "project_not_found"),
     ("DELETE", "files/{file}/", None, "file_not_found"),
@@ -192,7 +192,8 @@ ORDER = ["GET", "PATCH", "POST", "DELETE"]
 
 def filled(body: Any, ids: dict[str, Any]) -> Any:
     """With the id of a row where one is named."""
-    return {"message": str(ids["message"])} if body == {"message": "{message}"} else body
+    named = next((name for name in ("message", "project") if body == {name: f"{{{name}}}"}), None)
+    return {named: str(ids[named])} if named else body
 
 
 WITHOUT_PICTURES = {"files/{file}/thumbnail/", "files/{file}/pages/1/"}
