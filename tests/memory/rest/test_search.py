@@ -42,10 +42,26 @@ async def test_turns_and_memories_are_found_with_their_source(user: User, api: A
         "thread": sent.body["thread"],
         "position": 1,
         "role": "user",
+        "project": None,
     }
     assert (by_kind["memory"]["content"], by_kind["memory"]["source"]["id"]) == (memory.content, str(memory.id))
     assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
     assert await search_memories(others_api, "boat Marisol") == []
+
+
+async def test_notes_and_turns_are_told_and_found_by_their_project(user: User, api: Api) -> None:
+    garden = (await api.post("projects/", {"name": "Garden"})).body["id"]
+    for place, tags in ((garden, [f"project:{garden}"]), (None, [])):
+        await api.post("memories/", {"content": f"The boat of {place} is blue.", "tags": tags})
+        await api.post("threads/new/messages/", {"content": f"What of the boat of {place}?", "project": place})
+    named = {"id": garden, "name": "Garden"}
+    for asked, expected in ((garden, [named]), ("none", [None]), ("", [None, named])):
+        notes = (await api.get(f"memories/?project={asked}")).body["results"]
+        assert [note["project"] for note in notes] == expected
+        found = (await api.get(f"memories/search/?q=boat&project={asked}")).body["results"]
+        for kind in ("memory", "message"):
+            told = [one["source"]["project"] for one in found if one["source"]["kind"] == kind]
+            assert {each and each["id"] for each in told} == {each and each["id"] for each in expected}
 
 
 async def test_what_was_said_is_in_the_index_once_the_reply_has_ended(api: Api) -> None:
