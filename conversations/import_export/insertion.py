@@ -94,7 +94,7 @@ def insert_files(
     read_later: Callable[[File], object],
 ) -> None:
     """Those of the thread that are not here yet, and what of files stands in these turns of it."""
-    if not thread.files:
+    if not (thread.files or thread.project_id):
         return
     here = set(File.objects.filter(user=user, thread=thread.id).values_list("id", flat=True)) if thread.known else set()
     new = (row_of(File, file, user=user, thread_id=thread.id) for file in thread.files if file.id not in here)
