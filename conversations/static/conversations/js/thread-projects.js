@@ -77,7 +77,7 @@ export class ProjectGroups {
           { class: "project-threads" },
           ...threads.map(row),
           this.#foot(project, threads),
-          h("li", {}, h("a", { class: "button quiet", href: `/projects/${project.id}/` }, gettext("Files and settings"))),
+          h("li", {}, this.#link(project)),
         ),
     );
   }
@@ -86,6 +86,10 @@ export class ProjectGroups {
     if (this.#next.get(project.id))
       return h("li", {}, this.#button(gettext("Show older"), () => this.#read(project, this.#next.get(project.id))));
     return !threads.length && h("li", { class: "list-note" }, gettext("No conversations in this project yet."));
+  }
+
+  #link({ id }) {
+    return h("a", { class: "button quiet", href: `/projects/${id}/` }, gettext("Files and settings"));
   }
 
   #rest(count) {

@@ -10,7 +10,8 @@ export function noteOf(memory, day) {
   const element = byId("note-template").content.firstElementChild.cloneNode(true);
   const { id, content, source, tags, project, valid_until: until } = memory;
   const words = originOf(memory, day);
-  const thread = project || tags.some((tag) => tag.startsWith("user:")) ? null : tags.find((tag) => tag.startsWith("thread:"));
+  const isWide = project || tags.some((tag) => tag.startsWith("user:"));
+  const thread = isWide ? null : tags.find((tag) => tag.startsWith("thread:"));
   element.id = `memory-${id}`;
   element.dataset.memory = id;
   element
