@@ -119,6 +119,7 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
             "conversations_message",
             "conversations_tokencount",
             "conversations_turnfile",
+            "conversations_file",
             "conversations_contextsnapshot",
             "artifacts_artifactversion",
             "conversations_instructions",

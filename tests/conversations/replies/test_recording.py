@@ -293,6 +293,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "artifacts_artifactversion",
         "conversations_tokencount",
         "conversations_turnfile",
+        "conversations_file",
         "conversations_instructions",
         "conversations_project",
         "conversations_thread",
