@@ -278,3 +278,13 @@ def test_a_conversation_without_a_current_message_ends_with_its_newest() -> None
     assert json.dumps(thread_of(conversation, "[0]"))
     record = read([conversation])
     assert [turn.content for turn in record.turns] == [text_blocks("said 1"), text_blocks("said 3")]
+
+
+def test_where_no_id_is_known_a_turn_is_known_by_what_was_said_after_what() -> None:
+    texts = ("Yes?", "Go on.", "Yes?")
+    here = [StoredTurn(uuid.uuid4(), None, number, number, 0, True) for number in (1, 2)]
+    said = {(number - 1, "user", text): number for number, text in enumerate(texts[:2], 1)}
+    record = read({"format": "openbook/1", "threads": [{"messages": [{"role": "user", "content": t} for t in texts]}]})
+    brought = continuation(placed_turns(record.turns), here, last=2, said=said)
+    assert [(each.position, each.parent, each.depth) for each in brought.new] == [(3, 2, 3)]
+    assert brought.goes_on

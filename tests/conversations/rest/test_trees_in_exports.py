@@ -198,3 +198,14 @@ async def test_a_title_that_a_model_made_goes_with_the_turn_that_it_tells_of(use
     assert (await api.get(f"threads/{id}/")).body["title"] == "Wedding plans"
     assert (await api.post(f"messages/{turns[0]['id']}/forget/")).status == 200
     assert (await api.get(f"threads/{id}/")).body["title"] == FORGOTTEN
+
+
+async def test_a_fork_finds_its_source_where_that_is_here(user: User, api: Api, others_api: Api) -> None:
+    source, said, fork = (str(uuid.UUID(int=number)) for number in (1, 2, 3))
+    first = {"id": source, "messages": [{"id": said, "role": "user", "content": "Hello"}]}
+    assert (await api.post("import/", book(first))).status == 201
+    copy = {"id": fork, "messages": [], "forked_from": {"thread": source, "message": said}}
+    assert (await api.post("import/", book(copy))).status == 201
+    assert (await api.get(f"threads/{fork}/")).body["forked_from"] == {"thread": source, "message": said}
+    [there] = (await others_api.post("import/", book(copy))).body["threads"]
+    assert (await others_api.get(f"threads/{there['id']}/")).body["forked_from"] is None
