@@ -64,17 +64,16 @@ class Conversation:
 
     def _versions(self, last: Message, number: str) -> str:
         """The versions of a message, or which one is the active one now."""
-        versions = list(paths.versions([last])[last.id])
-        if number.isdecimal() and 1 <= int(number) <= len(versions):
-            chosen = versions[int(number) - 1]
+        versions = paths.versions([last])[last.id]
+        numbered = dict(enumerate(versions.ids, versions.first))
+        if number.isdecimal() and (chosen := numbered.get(int(number))):
             paths.activate(self.user, last.thread_id, chosen)
-            return f"Version {number} of {len(versions)}: {threads.message_of(self.user, chosen).text}"
-        texts = (shortened(one_line(threads.message_of(self.user, id).text), VERSION_CHARS) for id in versions)
-        lines = [
-            f"{'*' if id == last.id else ' '} {place}  {text}"
-            for place, (id, text) in enumerate(zip(versions, texts, strict=True), 1)
-        ]
+            return f"Version {number} of {versions.count}: {threads.message_of(self.user, chosen).text}"
+        lines = [f"{'*' if id == last.id else ' '} {place}  {self._beginning(id)}" for place, id in numbered.items()]
         return "\n".join([*lines, "/versions NUMBER goes to one."] if len(lines) > 1 else [*lines, EDIT_HELP])
+
+    def _beginning(self, message_id: uuid.UUID) -> str:
+        return shortened(one_line(threads.message_of(self.user, message_id).text), VERSION_CHARS)
 
     async def say(self, text: str, edits: str | None = None) -> bool:
         """Send it and print the reply; to cancel this stops the reply. Returns whether it was completed. ``edits`` is the id of

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
@@ -95,6 +96,17 @@ class Thread(models.Model):
         # Ascending, though they are read backwards: new entries then come at the end, where pages fill up.
         indexes = [
             models.Index(fields=["user", "updated_at"], name="thread_list"),
+            # What the side bar shows first, whatever else there is: pinned threads, and the others of a project or of none.
+            models.Index(
+                fields=["user", "updated_at"],
+                condition=Q(pinned=True, archived=False, temporary=False),
+                name="thread_pinned",
+            ),
+            models.Index(
+                fields=["user", "project", "updated_at"],
+                condition=Q(pinned=False, archived=False, temporary=False),
+                name="thread_shown",
+            ),
             models.Index(fields=["updated_at"], name="thread_newest"),
             models.Index(fields=["updated_at"], condition=Q(temporary=True), name="thread_temporary"),
             models.Index(
@@ -177,8 +189,9 @@ class Message(models.Model):
         # Empty, but for the threads in which a model declined to answer.
         indexes = [
             models.Index(fields=["thread"], condition=Q(status="refused"), name="message_refused"),
-            # Versions that were left, beside those on the path. Empty where nothing was edited or answered again.
-            models.Index(fields=["thread", "depth"], condition=Q(is_active=False), name="message_left"),
+            # Versions that were left, by what they follow: a turn, or the thread where they are first ones. Empty where nothing
+            # was edited or answered again.
+            models.Index(Coalesce("parent", "thread"), condition=Q(is_active=False), name="message_versions"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["thread", "position"], name="message_position_once"),

@@ -1,7 +1,7 @@
 """The caller's projects."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -12,7 +12,7 @@ from conversations.models import Project
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by
-from conversations.rest.query_params import Choice
+from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.long_work import WorkKind
@@ -62,19 +62,25 @@ class ProjectAnswer(TypedDict):
     presets: Annotated[list[str], "Presets that its threads offer beside those of their assistants."]
     uses_outside_memory: Annotated[bool, "Whether its threads are given what is remembered outside of it."]
     shares_memory: Annotated[bool, "Whether what is remembered in it is given to threads outside of it."]
-    thread_count: Annotated[int, "Threads that are in it."]
-    file_count: Annotated[int, "Files that were uploaded to it."]
+    thread_count: NotRequired[Annotated[int, "Threads that are in it."]]
+    file_count: NotRequired[Annotated[int, "Files that were uploaded to it."]]
     created_at: Annotated[Time, "When it was made."]
     updated_at: Annotated[Time, "When it was last changed."]
 
 
+COUNTS = ("thread_count", "file_count")
+
+
 class ProjectList(APIView):
     pagination_class = ordered_by("name", "id")
+    counts = Switch("counts", "`false`: without `thread_count` and `file_count`, each of which is counted row by row.")
 
-    @extend_schema(responses=described(ProjectAnswer, many=True))
+    @extend_schema(responses=described(ProjectAnswer, many=True), parameters=[counts])
     def get(self, request: Request) -> Response:
         """The projects of the caller, by name."""
-        rows = projects.counted(projects.of(caller(request)))
+        rows = projects.of(caller(request)).select_related("assistant")
+        if self.counts.read(request, default=True):
+            rows = projects.counted(rows)
         return self.page(request, rows, project_objects)
 
     @extend_schema(request=described(NewProject), responses={201: described(ProjectAnswer)})
@@ -120,7 +126,7 @@ def _answer(request: Request, project_id: Any) -> ProjectAnswer:
 
 
 def project_objects(page: Sequence[Project]) -> list[ProjectAnswer]:
-    """Of those that ``projects.counted`` gave."""
+    """With the counts of those that ``projects.counted`` gave."""
     ids: Mapping[str, str] = model_choices.listed_ids() if any(project.model for project in page) else {}
     return [
         fill(
@@ -128,6 +134,7 @@ def project_objects(page: Sequence[Project]) -> list[ProjectAnswer]:
             project,
             assistant=project.assistant and project.assistant.slug,
             model=ids.get(project.model, project.model),
+            **{name: vars(project)[name] for name in COUNTS if name in vars(project)},
         )
         for project in page
     ]

@@ -465,7 +465,7 @@ async def _whole_reply(begun: BegunReply) -> Response:
     opened = replies.let_run(begun)
     question = opened.question
     ending = await ended(opened.reply.id, user_message=str(question.id))
-    versions = await in_database(paths.versions_of)(question) if paths.may_have_versions(question) else ()
+    versions = await in_database(paths.versions_of)(question) if paths.may_have_versions(question) else None
     exchange: wire.ExchangeAnswer = {
         "thread": ending["thread"],
         "user_message": wire.message_object(question, ending["reply"], versions),

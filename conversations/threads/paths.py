@@ -23,6 +23,8 @@ from memory.consolidation import invalidation
 from memory.index.index_turns import catch_up_if_possible
 
 SQL = read_statements(__file__)
+NEAR_VERSIONS = 20
+"""Versions before and after one that are named beside it, however many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,28 @@ class PlacedTurn:
 
     id: uuid.UUID
     parent: uuid.UUID | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Versions:
+    """The versions of a turn: all that follow the same turn. It is the one of this ``number``, from 1, of so many.
+
+    ``ids`` are its own, and those of the ones next to it, at most ``NEAR_VERSIONS`` before and after it, oldest first.
+    """
+
+    ids: Sequence[uuid.UUID]
+    number: int
+    count: int
+
+    @property
+    def first(self) -> int:
+        """The number of the first of the ids."""
+        return self.number - self.index
+
+    @property
+    def index(self) -> int:
+        """Where its own id stands among them."""
+        return min(self.number - 1, NEAR_VERSIONS)
 
 
 @transaction.atomic
@@ -104,9 +128,9 @@ def turns_to(thread: Thread, message_id: str | uuid.UUID) -> QuerySet[Message]:
     return Message.objects.filter(user=thread.user_id, thread=thread, id__in=ids).order_by("position")
 
 
-def versions_of(turn: Message) -> Sequence[uuid.UUID]:
-    """Of one turn; empty where it is the only one."""
-    return versions([turn])[turn.id] if may_have_versions(turn) else ()
+def versions_of(turn: Message) -> Versions | None:
+    """Of one turn; ``None`` where it is the only one."""
+    return versions([turn])[turn.id] if may_have_versions(turn) else None
 
 
 def may_have_versions(turn: Message) -> bool:
@@ -114,13 +138,21 @@ def may_have_versions(turn: Message) -> bool:
     return turn.position > turn.depth
 
 
-def versions(turns: Sequence[Message]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
-    """Of each of these turns of one thread: the ids of all that follow the same turn, itself among them, oldest first."""
+def versions(turns: Sequence[Message]) -> Mapping[uuid.UUID, Versions]:
+    """Of each of these turns of one thread."""
     if not turns:
         return {}
-    first = turns[0]
-    rows = run(SQL["siblings"], user=first.user_id, thread=first.thread_id, turns=[turn.id for turn in turns])
-    following: dict[uuid.UUID | None, list[uuid.UUID]] = {}
-    for id, parent, _ in rows:
-        following.setdefault(parent, []).append(id)
-    return {turn.id: following.get(turn.parent_id, [turn.id]) for turn in turns}
+    place = {"user": turns[0].user_id, "thread": turns[0].thread_id}
+    rows = run(SQL["versions"], **place, turns=[turn.id for turn in turns], near=NEAR_VERSIONS)
+    following: dict[uuid.UUID, dict[int, uuid.UUID]] = {}
+    places: dict[uuid.UUID, tuple[int, int]] = {}
+    for id, follows, number, count in rows:
+        following.setdefault(follows, {})[number] = id
+        places[id] = number, count
+    found = {}
+    for turn in turns:
+        number, count = places.get(turn.id, (1, 1))
+        numbered = following.get(turn.parent_id or turn.thread_id, {number: turn.id})
+        near = range(max(1, number - NEAR_VERSIONS), min(count, number + NEAR_VERSIONS) + 1)
+        found[turn.id] = Versions(ids=[numbered[each] for each in near], number=number, count=count)
+    return found

@@ -36,19 +36,26 @@ WITH RECURSIVE path AS (
 )
 SELECT id FROM path ORDER BY depth
 
--- name: siblings
--- The versions of turns: those that follow the same turn, with their parent. What was left is found by its own index.
+-- name: versions
+-- The versions of turns: those that follow the same turn – or the thread, where it is a first one –, numbered in the order in
+-- which they were stored. Of many only those that stand near one of the turns; the index of what was left counts the others.
 WITH wanted AS (
-    SELECT DISTINCT turn.depth, turn.parent_id FROM conversations_message AS turn
+    SELECT DISTINCT turn.depth, coalesce(turn.parent_id, turn.thread_id) AS follows FROM conversations_message AS turn
     WHERE turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.id = ANY(%(turns)s)
+), version AS (
+    SELECT turn.id, wanted.follows, turn.position FROM wanted JOIN conversations_message AS turn
+      ON turn.user_id = %(user)s AND NOT turn.is_active AND coalesce(turn.parent_id, turn.thread_id) = wanted.follows
+    UNION ALL
+    SELECT turn.id, wanted.follows, turn.position FROM wanted JOIN conversations_message AS turn
+      ON turn.user_id = %(user)s AND turn.thread_id = %(thread)s AND turn.is_active AND turn.depth = wanted.depth
+     AND coalesce(turn.parent_id, turn.thread_id) = wanted.follows
+), numbered AS (
+    SELECT id, follows,
+           row_number() OVER (PARTITION BY follows ORDER BY position) AS number,
+           count(*) OVER (PARTITION BY follows) AS count,
+           count(*) FILTER (WHERE id = ANY(%(turns)s)) OVER (
+               PARTITION BY follows ORDER BY position ROWS BETWEEN %(near)s PRECEDING AND %(near)s FOLLOWING
+           ) AS near
+    FROM version
 )
-SELECT version.id, version.parent_id, version.position
-FROM wanted JOIN conversations_message AS version
-  ON version.user_id = %(user)s AND version.thread_id = %(thread)s AND version.depth = wanted.depth
- AND NOT version.is_active AND version.parent_id IS NOT DISTINCT FROM wanted.parent_id
-UNION ALL
-SELECT version.id, version.parent_id, version.position
-FROM wanted JOIN conversations_message AS version
-  ON version.user_id = %(user)s AND version.thread_id = %(thread)s AND version.depth = wanted.depth
- AND version.is_active AND version.parent_id IS NOT DISTINCT FROM wanted.parent_id
-ORDER BY position
+SELECT id, follows, number, count FROM numbered WHERE near > 0 ORDER BY follows, number

@@ -100,8 +100,11 @@ class MessageAnswer(TypedDict):
     parent: Annotated[Id | None, "The turn that it follows; null: it is a first one."]
     versions: Annotated[
         list[Id],
-        "Ids of all that follow the same turn, oldest first: versions of a message, or answers to it.",
+        "Ids of what follows the same turn, oldest first: versions of a message, or answers to it. Of many the "
+        f"{paths.NEAR_VERSIONS} before it, itself, and the {paths.NEAR_VERSIONS} after it.",
     ]
+    version: Annotated[int, "Which of all of these it is, from 1."]
+    version_count: Annotated[int, "How many of them there are."]
     reply: Annotated[
         ReplyAnswer | None,
         "Of the user: the newest reply to it. Of the assistant: the reply that wrote it. Null: imported.",
@@ -243,7 +246,7 @@ def file_match_object(match: FileMatch) -> FileMatchAnswer:
 def message_object(
     message: Message,
     reply: ReplyAnswer | None = None,
-    versions: Sequence[uuid.UUID] = (),
+    versions: paths.Versions | None = None,
     feedback: FeedbackAnswer | None = None,
 ) -> MessageAnswer:
     """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it. ``versions`` are those that
@@ -256,7 +259,9 @@ def message_object(
         citations=message.citations or [],
         model=message.model or (wrote and wrote["model"]) or None,
         parent=message.parent_id,
-        versions=versions or [message.id],
+        versions=versions.ids if versions else [message.id],
+        version=versions.number if versions else 1,
+        version_count=versions.count if versions else 1,
         reply=reply,
         **({"feedback": feedback} if feedback else {}),
     )

@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``project_files``, ``message`` and
-``streams`` can be run alone;
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
+``message`` and ``streams`` can be run alone;
 ``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` and
 ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
@@ -34,6 +34,7 @@ def run(url: str) -> None:
     django.setup()
     from tests.benchmarks import (  # noqa: PLC0415
         backup,
+        branches,
         budget,
         cache,
         connections,
@@ -69,6 +70,7 @@ def run(url: str) -> None:
         "thinking": thinking.main,
         "thread_list": thread_list.main,
         "project_files": project_files.main,
+        "branches": branches.main,
         "endings": endings.main,
         "notes": notes.main,
         "memory": evidence.main,
@@ -128,10 +130,9 @@ def run(url: str) -> None:
     signing_in.main()
     message.main()
     streams.main()
-    with database():
-        project_files.main()
-    with database():  # of its own: a million rows would be in the others' way
-        inspection.main()
+    for alone_in_it in (thread_list.main, branches.main, project_files.main, inspection.main):
+        with database():  # of its own: a million rows would be in the others' way
+            alone_in_it()
 
 
 if __name__ == "__main__":

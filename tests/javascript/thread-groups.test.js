@@ -22,7 +22,7 @@ test("pinned threads stand above projects, and these above the days", () => {
     thread("1", { pinned: true }),
     thread("0", { project: "gone" }),
   ];
-  const { pinned, projects, days } = groupsOf(threads, [project], NOW);
+  const { pinned, projects, days } = groupsOf(threads, [project], false, NOW);
   const ids = (some) => some.map(({ id }) => id);
   assert.deepEqual(ids(pinned), ["4", "1"]);
   assert.deepEqual(
@@ -33,6 +33,8 @@ test("pinned threads stand above projects, and these above the days", () => {
     days.map(([name, some]) => [name, ids(some)]),
     [["Today", ["2", "0"]]],
   );
+  const [[, today]] = groupsOf(threads, [project], true, NOW).days;
+  assert.deepEqual(ids(today), ["2"], "the other one is in a project that is not loaded yet");
 });
 
 test("what comes replaces what is known, and what belongs elsewhere now goes", () => {

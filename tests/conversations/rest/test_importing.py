@@ -112,6 +112,8 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
             "client_message_id": None,
             "parent": str(turn.parent_id) if turn.parent_id else None,
             "versions": [str(turn.id)],
+            "version": 1,
+            "version_count": 1,
             "reply": None,
         }
         for number, turn in enumerate(turns)

@@ -37,6 +37,8 @@ def turn(row: Message, reply: dict[str, Any] | None, **told: Any) -> dict[str, A
         "citations": [],
         "parent": str(row.parent_id) if row.parent_id else None,
         "versions": [str(row.id)],
+        "version": 1,
+        "version_count": 1,
         "reply": reply,
     } | told
 

@@ -42,6 +42,9 @@ async def test_a_project_is_made_listed_and_changed(user: User, api: Api) -> Non
     changed = await api.call("PATCH", f"projects/{made.body['id']}/", changes)
     assert {name: changed.body[name] for name in expected} == expected | changes | {"thread_count": 1}
     assert (await api.get("projects/")).body["results"] == [changed.body]
+    uncounted = (await api.get("projects/?counts=false")).body["results"]
+    counts = {"thread_count", "file_count"}
+    assert uncounted == [{name: value for name, value in changed.body.items() if name not in counts}]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ export const ARCHIVED = { kind: "archived" };
 const MOST_PINNED = 200;
 const PAGE = 50;
 
+export const FEW_PROJECTS = 8; // that are shown before somebody asks for all
+export const FIRST_PROJECTS = `projects/?counts=false&page_size=${FEW_PROJECTS}`;
+
 /** The first pages to ask for; only the last of them goes on. @param {View} view @returns {string[]} */
 export function firstPages(view) {
   if (view.kind === "archived") return [`threads/?archived=true&page_size=${PAGE}`];
@@ -61,10 +64,11 @@ export function merged(view, before, come) {
  * What the list shows from top to bottom: pinned threads, projects with what was loaded of them, and the rest by day.
  * @typedef {{id: string, name: string, colour: string}} Project
  * @param {any[]} threads newest first
- * @param {Project[]} projects by name
+ * @param {Project[]} projects that are loaded, by name
+ * @param {boolean} areMore whether there are others: where a thread is in none of these, it is in one of them
  * @returns {{pinned: Thread[], projects: {project: Project, threads: Thread[]}[], days: [string, Thread[]][]}}
  */
-export function groupsOf(threads, projects, now = new Date()) {
+export function groupsOf(threads, projects, areMore = false, now = new Date()) {
   const pinned = threads.filter((thread) => thread.pinned);
   const others = threads.filter((thread) => !thread.pinned);
   const ids = new Set(projects.map(({ id }) => id));
@@ -75,7 +79,7 @@ export function groupsOf(threads, projects, now = new Date()) {
       threads: others.filter((thread) => thread.project === project.id),
     })),
     days: byDay(
-      others.filter((thread) => !ids.has(thread.project)),
+      others.filter(({ project }) => !project || (!areMore && !ids.has(project))),
       now,
     ),
   };

@@ -130,10 +130,13 @@ export class ThreadMenu {
     }
   }
 
-  #move(thread, button) {
-    openProjects(button, this.list.groups.projects, (project) =>
-      this.#change(thread, { project }, gettext("The conversation is moved.")),
-    );
+  async #move(thread, button) {
+    const move = (project) => this.#change(thread, { project }, gettext("The conversation is moved."));
+    try {
+      openProjects(button, await this.list.groups.all(), move);
+    } catch (error) {
+      this.on.onError(error.message);
+    }
   }
 
   async #tag(thread) {

@@ -1,16 +1,16 @@
-/** Projects as groups of the list: closed at first; the threads of one are asked for when it is opened. */
+/** Projects as groups of the list: the first few, closed; the threads of one are asked for when it is opened. */
 
 import { api } from "./api.js";
 import { h, icon } from "./dom.js";
-import { gettext, ngettext } from "./language.js";
-import { pageOfProject } from "./thread-groups.js";
+import { gettext } from "./language.js";
+import { FEW_PROJECTS, FIRST_PROJECTS, pageOfProject } from "./thread-groups.js";
 
-const FEW = 8; // that are shown before somebody asks for all
-const ALL_PAGES = "projects/?page_size=200";
+const ALL_PAGES = "projects/?counts=false&page_size=200";
 
 export class ProjectGroups {
   /** @type {import("./thread-groups.js").Project[]} */
   projects = [];
+  areMore = false; // than those, which are the first few
   #open = new Set();
   #next = new Map();
   #showsAll = false;
@@ -27,6 +27,14 @@ export class ProjectGroups {
   }
 
   async load() {
+    const { results, next } = await api.get(FIRST_PROJECTS);
+    const first = new Set(results.map(({ id }) => id));
+    if (next && (this.#showsAll || [...this.#open].some((id) => !first.has(id)))) return this.loadAll();
+    this.projects = results;
+    this.areMore = Boolean(next);
+  }
+
+  async loadAll() {
     const projects = [];
     for (let path = ALL_PAGES; path; ) {
       const { results, next } = await api.get(path);
@@ -34,22 +42,25 @@ export class ProjectGroups {
       path = next;
     }
     this.projects = projects;
+    this.areMore = false;
   }
 
-  find(id) {
-    return this.projects.find((project) => project.id === id);
+  /** All of them, of which the first few may be all that was loaded. */
+  async all() {
+    if (this.areMore) await this.loadAll();
+    return this.projects;
   }
 
   /** @param {{project: import("./thread-groups.js").Project, threads: Thread[]}[]} groups */
   section(groups, row) {
     if (!groups.length) return null;
-    const isShown = ({ project }, index) => this.#showsAll || index < FEW || this.#open.has(project.id);
+    const isShown = ({ project }, index) => this.#showsAll || index < FEW_PROJECTS || this.#open.has(project.id);
     const shown = groups.filter(isShown);
     return h(
       "section",
       { class: "day" },
       h("h2", {}, gettext("Projects")),
-      h("ul", {}, ...shown.map((group) => this.#group(group, row)), this.#rest(groups.length - shown.length)),
+      h("ul", {}, ...shown.map((group) => this.#group(group, row)), this.#rest(this.areMore || shown.length < groups.length)),
     );
   }
 
@@ -92,14 +103,18 @@ export class ProjectGroups {
     return h("a", { class: "button quiet", href: `/projects/${id}/` }, gettext("Files and settings"));
   }
 
-  #rest(count) {
-    if (count <= 0) return null;
-    const words = ngettext("Show {count} more project", "Show {count} more projects", count);
-    const showAll = () => {
+  #rest(areMore) {
+    return areMore && h("li", {}, this.#button(gettext("Show all projects"), () => this.#showAll()));
+  }
+
+  async #showAll() {
+    try {
+      await this.all();
       this.#showsAll = true;
       this.on.onChanged();
-    };
-    return h("li", {}, this.#button(words, showAll));
+    } catch (error) {
+      this.on.onError(error.message);
+    }
   }
 
   #button(words, onclick) {

@@ -61,8 +61,12 @@ export class Selection {
     return h("button", { type: "button", class: "button quiet", onclick, disabled }, words);
   }
 
-  #move(button) {
-    openProjects(button, this.list.groups.projects, (project) => this.#change({ project }));
+  async #move(button) {
+    try {
+      openProjects(button, await this.list.groups.all(), (project) => this.#change({ project }));
+    } catch (error) {
+      this.on.onError(error.message);
+    }
   }
 
   /** Dropped somewhere, ticked or not. @param {string[]} ids */

@@ -266,8 +266,10 @@ export class ThreadList {
   }
 
   #sections(listed, wanted) {
-    const projects = this.#view.kind === "all" && !wanted ? this.groups.projects : [];
-    const groups = groupsOf(listed, projects);
+    const areGrouped = this.#view.kind === "all" && !wanted;
+    const groups = areGrouped
+      ? groupsOf(listed, this.groups.projects, this.groups.areMore)
+      : groupsOf(listed, []);
     const row = (thread) => this.#row(thread);
     const section = (name, threads, drop) =>
       h("section", { class: "day", "data-drop": drop }, h("h2", {}, name), h("ul", {}, ...threads.map(row)));

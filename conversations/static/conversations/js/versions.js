@@ -13,7 +13,7 @@ import { fullTime } from "./words.js";
  * @returns {HTMLElement | null}
  */
 export function versionSwitch(message, { onVersion, onCompare }) {
-  const { versions = [] } = message;
+  const { versions = [], version: number, version_count: count } = message;
   if (versions.length < 2) return null;
   const place = versions.indexOf(message.id);
   const step = (symbol, label, to) =>
@@ -21,12 +21,12 @@ export function versionSwitch(message, { onVersion, onCompare }) {
       class: "icon-button version-step",
       disabled: !versions[to],
     });
-  const words = gettext("Version {number} of {count}", { number: place + 1, count: versions.length });
+  const words = gettext("Version {number} of {count}", { number, count });
   return h(
     "span",
     { class: "versions", role: "group", "aria-label": words },
     step("before", gettext("Previous version"), place - 1),
-    h("span", { class: "version-count", title: words, "aria-hidden": "true" }, `${place + 1}/${versions.length}`),
+    h("span", { class: "version-count", title: words, "aria-hidden": "true" }, `${number}/${count}`),
     step("next", gettext("Next version"), place + 1),
     onCompare &&
       iconButton("changes", gettext("Show two answers beside one another"), () => onCompare(message), {
@@ -66,7 +66,7 @@ export function compareVersions(thread, message, { nameOfModel, onVersion, onErr
       "select",
       { "aria-label": gettext("Which answer"), onchange: () => show(picker.selectedIndex) },
       ...versions.map((_, index) =>
-        h("option", { selected: index === place }, gettext("Answer {number}", { number: index + 1 })),
+        h("option", { selected: index === place }, gettext("Answer {number}", { number: message.version - here + index })),
       ),
     );
     const show = async (index) => {
