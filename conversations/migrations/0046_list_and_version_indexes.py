@@ -15,10 +15,10 @@ PINNED = [
     "CREATE INDEX CONCURRENTLY thread_pinned ON conversations_thread (user_id, updated_at) "
     "WHERE NOT archived AND pinned AND NOT temporary",
 ]
-SHOWN = [
-    "DROP INDEX CONCURRENTLY IF EXISTS thread_shown",
-    "CREATE INDEX CONCURRENTLY thread_shown ON conversations_thread (user_id, project_id, updated_at) "
-    "WHERE NOT archived AND NOT pinned AND NOT temporary",
+OUTSIDE = [
+    "DROP INDEX CONCURRENTLY IF EXISTS thread_outside",
+    "CREATE INDEX CONCURRENTLY thread_outside ON conversations_thread (user_id, updated_at) "
+    "WHERE NOT archived AND NOT pinned AND project_id IS NULL AND NOT temporary",
 ]
 
 
@@ -59,15 +59,17 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.RunSQL(
-            SHOWN,
+            OUTSIDE,
             migrations.RunSQL.noop,
             state_operations=[
                 migrations.AddIndex(
                     model_name="thread",
                     index=models.Index(
-                        condition=models.Q(("archived", False), ("pinned", False), ("temporary", False)),
-                        fields=["user", "project", "updated_at"],
-                        name="thread_shown",
+                        condition=models.Q(
+                            ("archived", False), ("pinned", False), ("project__isnull", True), ("temporary", False)
+                        ),
+                        fields=["user", "updated_at"],
+                        name="thread_outside",
                     ),
                 )
             ],

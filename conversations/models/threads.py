@@ -96,16 +96,16 @@ class Thread(models.Model):
         # Ascending, though they are read backwards: new entries then come at the end, where pages fill up.
         indexes = [
             models.Index(fields=["user", "updated_at"], name="thread_list"),
-            # What the side bar shows first, whatever else there is: pinned threads, and the others of a project or of none.
+            # What the side bar shows first, whatever else there is: pinned threads, and the others that are in no project.
             models.Index(
                 fields=["user", "updated_at"],
                 condition=Q(pinned=True, archived=False, temporary=False),
                 name="thread_pinned",
             ),
             models.Index(
-                fields=["user", "project", "updated_at"],
-                condition=Q(pinned=False, archived=False, temporary=False),
-                name="thread_shown",
+                fields=["user", "updated_at"],
+                condition=Q(project__isnull=True, pinned=False, archived=False, temporary=False),
+                name="thread_outside",
             ),
             models.Index(fields=["updated_at"], name="thread_newest"),
             models.Index(fields=["updated_at"], condition=Q(temporary=True), name="thread_temporary"),

@@ -5,7 +5,7 @@ Rows are locked in one order: the thread's, then the reply's.
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
@@ -106,6 +106,8 @@ def close(
     if answer and row["position"]:
         answer.thread_id, answer.user_id, answer.parent_id = reply.thread_id, user_id, reply.user_message_id
         answer.position, answer.depth = row["position"], row["depth"] + 1
+    if row["replaced_id"]:
+        _leave_behind(reply, row)
     question = outcome.question_status or row["question_status"]
     if reply.user_message_id and (question != row["question_status"] or (answer and _has_called(answer))):
         _amend(reply.user_id, reply.thread_id, reply.user_message_id)
@@ -204,6 +206,20 @@ def _citable(user_id: int, reply_id: uuid.UUID) -> CitableFiles:
 
 def _has_called(answer: Message) -> bool:
     return any(block["type"] == "tool_use" for block in answer.blocks)
+
+
+def _leave_behind(reply: Reply, row: Mapping[str, Any]) -> None:
+    """What is known of the answer that another one took the place of. The reply has ended, whatever becomes of this."""
+    try:
+        invalidation.answer_replaced(
+            reply.user_id,
+            row["thread_id"],
+            answer=row["replaced_id"],
+            position=row["replaced_position"],
+            depth=row["depth"],
+        )
+    except DatabaseError:
+        log.exception("can't leave an answer behind", extra={"thread_id": str(row["thread_id"])})
 
 
 def _amend(user_id: int, thread_id: uuid.UUID, question_id: uuid.UUID) -> None:

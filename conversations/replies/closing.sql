@@ -52,7 +52,7 @@ WITH running AS (
     FROM ended, moved
     WHERE earlier.user_id = %(user)s AND earlier.thread_id = ended.thread_id
       AND earlier.depth = ended.depth + 1 AND earlier.is_active
-    RETURNING earlier.id
+    RETURNING earlier.id, earlier.position
 ), answer AS (
     INSERT INTO conversations_message
     SELECT new.*
@@ -106,12 +106,14 @@ WITH running AS (
 )
 SELECT running.thread_id, running.user_message_id, running.depth, running.question_status, running.fallback_model,
        ended.id IS NOT NULL AS has_ended, moved.last_position AS position, last.seq,
+       replaced.id AS replaced_id, replaced.position AS replaced_position,
        newest.id, newest.message_history_count, newest.total_tokens, newest.provider, newest.model, newest.fallback_for,
        newest.fallback_cause
 FROM running
 CROSS JOIN last
 LEFT JOIN ended ON true
 LEFT JOIN moved ON true
+LEFT JOIN replaced ON true
 LEFT JOIN LATERAL (
     SELECT id, message_history_count, total_tokens, provider, model, fallback_for, fallback_cause
     FROM conversations_contextsnapshot

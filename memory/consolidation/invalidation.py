@@ -48,6 +48,13 @@ def answered_anew(user_id: int, thread_id: uuid.UUID, question_id: uuid.UUID) ->
     _amend(user_id, thread_id, turns.filter(Q(id=question_id) | Q(parent=question_id)))
 
 
+@transaction.atomic
+def answer_replaced(user_id: int, thread_id: uuid.UUID, *, answer: uuid.UUID, position: int, depth: int) -> None:
+    """Another answer took the place of this one at the end of the active path, after a turn of this ``depth``."""
+    lock(user_id, thread_id)
+    path_moved(user_id, thread_id, left=[answer], positions=[position], depth=depth)
+
+
 def path_moved(
     user_id: int,
     thread_id: uuid.UUID,
