@@ -93,7 +93,10 @@ def open_turn(
         session = session_after(cursor, turn.created_at)
         asked = with_choice(options, cursor, message.model)
         is_read = all(file.state != File.State.READING for file in brought)
-        context = build_if_possible(TurnToAnswer.of(turn, cursor, session), asked) if is_read else None
+        # What was learnt of turns that are left is known until they are: then the request is built once that is stored.
+        context = (
+            build_if_possible(TurnToAnswer.of(turn, cursor, session), asked) if is_read and cursor.end is None else None
+        )
         return store_turn(cursor, turn, session, context, token, options=asked, model=asked.model)
 
     return _open(attempt)
@@ -172,7 +175,7 @@ def _answer_again(
     assert before.user_message_id
     message = Message.objects.get(user=cursor.thread.user_id, id=before.user_message_id)
     session = session_of(cursor.thread)
-    context = build_if_possible(TurnToAnswer.of(message, cursor, session), options)
+    context = build_if_possible(TurnToAnswer.of(message, cursor, session), options) if cursor.end is None else None
     asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
     opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)
     return opened and replace(opened, continues=continues)

@@ -69,7 +69,8 @@ class ForgetTarget:
 @transaction.atomic  # in which long results come in pieces
 def find(user: User, target: ForgetTarget) -> Rows:
     """All rows of the user's that go."""
-    target = replace(target, turns=_with_whole_answers(user, target.turns))
+    # What is known rests on the turns that a thread was forked from, whichever of the copies is named.
+    target = replace(target, turns=with_copies(user.pk, _with_whole_answers(user, target.turns)))
     memories = _memories(user, target)
     facts = _facts(user, memories)
     needles = _needles(user, memories, facts)

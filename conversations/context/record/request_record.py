@@ -145,8 +145,10 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
     items = snapshots.standing_items_of(first, started)
     recalled = first.recalled or []
-    # Where all that stood beside the message had to give way, no text of it was recorded.
-    gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting in rewriting.ADDED)
+    # Where all that stood beside the message had to give way, no text of it was recorded. What was left out for another reason,
+    # as it was said in a closed project, did not stand there.
+    without_room = any(item.get("reason") == Reason.OVER_BUDGET.value for item in recalled)
+    gave_way = set(beside) <= {INSTRUCTION} and (without_room or first.rewriting in rewriting.ADDED)
     thread, profile, message = snapshot.thread, known_of_record(known, items, first), _message(first)
     return Record(
         snapshot=snapshot,

@@ -492,3 +492,12 @@ def test_the_page_of_a_request_says_that_something_was_forgotten(month: Month) -
     assert page.status_code == 200 and "forgotten at the person’s wish" in page.text
     assert "not proven" not in page.text and "deleted since" not in page.text
     assert (raw.status_code, "has been forgotten since" in raw.text) == (410, True)
+
+
+def test_what_rests_on_a_turn_goes_with_its_copy_in_a_fork(user: User) -> None:
+    told = make_thread(user, [SAID])
+    note = make_memory(user, "Keys are kept outside.", sources=[turn(told, 1).id])
+    fork = make_thread(user, [SAID], forked_from=told, created_at=told.created_at)
+    forgetting.forget_turn(user, turn(fork, 1).id)
+    assert turn(told, 1).status == Message.Status.FORGOTTEN
+    assert not Memory.objects.filter(id=note.id).exists()
