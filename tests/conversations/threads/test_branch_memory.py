@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import override_settings
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -28,8 +29,9 @@ ANSWER = "Zanzibar it is."
 
 
 @pytest.fixture(autouse=True)
-def _offline(settings: Settings) -> None:
-    settings.OPENBOOK_PROVIDER = "offline"
+def _provider(settings: Settings) -> None:
+    settings.OPENBOOK_PROVIDER = "anthropic"
+    settings.ANTHROPIC_API_KEY = "never asked"
 
 
 def answered(opened: opening.OpenedReply) -> opening.OpenedReply:
@@ -50,7 +52,8 @@ def send(user: User, text: str, **values: object) -> opening.OpenedReply:
 
 
 def learn(user: User) -> None:
-    consolidate(user.pk, at=timezone.now() + timedelta(hours=1))
+    with override_settings(OPENBOOK_PROVIDER="offline"):  # by rules
+        consolidate(user.pk, at=timezone.now() + timedelta(hours=1))
 
 
 def sent(opened: opening.OpenedReply) -> str:
