@@ -51,7 +51,7 @@ soak: ## six hundred kills, many examples, each hostile text
 		OPENBOOK_TEST_BODIES=8 OPENBOOK_TEST_UPLOADED=200 OPENBOOK_TEST_SENDERS=200 \
 		exec "$(PYTHON)" -m pytest --timeout 3000 tests/soak_*.py tests/test_processes.py tests/test_long_work.py \
 		tests/test_bodies.py tests/test_files.py tests/test_balancers.py tests/conversations/context \
-		tests/memory/sources tests/memory/index \
+		tests/memory/sources tests/memory/index tests/conversations/threads/test_shaping.py \
 		tests/test_growth_of_time.py tests/test_freezing.py \
 		tests/conversations/rest/test_generated.py tests/conversations/rest/test_servers.py \
 		tests/conversations/accounts/test_allowances.py \

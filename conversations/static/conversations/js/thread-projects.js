@@ -29,9 +29,11 @@ export class ProjectGroups {
   async load() {
     const { results, next } = await api.get(FIRST_PROJECTS);
     const first = new Set(results.map(({ id }) => id));
-    if (next && (this.#showsAll || [...this.#open].some((id) => !first.has(id)))) return this.loadAll();
-    this.projects = results;
-    this.areMore = Boolean(next);
+    if (next && (this.#showsAll || [...this.#open].some((id) => !first.has(id)))) await this.loadAll();
+    else {
+      this.projects = results;
+      this.areMore = Boolean(next);
+    }
   }
 
   async loadAll() {
