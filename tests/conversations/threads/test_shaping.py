@@ -49,7 +49,7 @@ from tests.conversations.threads.shapes import Folder, Said, Talk, open_to, word
 from tests.memory.forgetting.test_forgetting import rows_with
 
 MANY = int(os.environ.get("OPENBOOK_TEST_EXAMPLES", "0"))
-EXAMPLES, STEPS = (MANY // 4, 40) if MANY else (4, 14)
+EXAMPLES, STEPS = (MANY // 4, 40) if MANY else (3, 12)
 SAID = (
     "My dog is called {}.",
     "I live in {}, by the sea.",
