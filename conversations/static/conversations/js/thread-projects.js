@@ -62,7 +62,12 @@ export class ProjectGroups {
       "section",
       { class: "day" },
       h("h2", {}, gettext("Projects")),
-      h("ul", {}, ...shown.map((group) => this.#group(group, row)), this.#rest(this.areMore || shown.length < groups.length)),
+      h(
+        "ul",
+        {},
+        ...shown.map((group) => this.#group(group, row)),
+        this.#rest(this.areMore || shown.length < groups.length),
+      ),
     );
   }
 

@@ -51,6 +51,7 @@ async function turnOf(thread, id) {
 export function compareVersions(thread, message, { nameOfModel, onVersion, onError }) {
   const { versions } = message;
   const here = versions.indexOf(message.id);
+  const first = message.version - here;
   const other = here > 0 ? here - 1 : here + 1;
   const dialog = h("dialog", { class: "sheet compare", "aria-labelledby": "compare-title" });
   const close = () => dialog.close();
@@ -66,7 +67,7 @@ export function compareVersions(thread, message, { nameOfModel, onVersion, onErr
       "select",
       { "aria-label": gettext("Which answer"), onchange: () => show(picker.selectedIndex) },
       ...versions.map((_, index) =>
-        h("option", { selected: index === place }, gettext("Answer {number}", { number: message.version - here + index })),
+        h("option", { selected: index === place }, gettext("Answer {number}", { number: first + index })),
       ),
     );
     const show = async (index) => {
