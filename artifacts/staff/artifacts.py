@@ -9,6 +9,7 @@ from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from artifacts.models import Artifact, ArtifactVersion, Preset
 from artifacts.sources.preset import instruction_text
@@ -68,12 +69,12 @@ class ArtifactAdmin(MaskedInspectionAdmin[Artifact]):
     @admin.display(description="newest by", ordering="newest_origin")
     def origin(self, artifact: Any) -> SafeString:
         request = artifact.newest_request
-        link = display.link(ContextSnapshot, request, "model request") if request else ""
-        return display.with_note(ArtifactVersion.Origin(artifact.newest_origin).label, link)
+        link = display.link(ContextSnapshot, request, gettext("model request")) if request else ""
+        return display.with_note(gettext(ArtifactVersion.Origin(artifact.newest_origin).label), link)
 
     @admin.display(ordering="created_at")
     def created(self, artifact: Artifact) -> SafeString:
-        deleted = format_html("deleted {}", display.when(artifact.deleted_at)) if artifact.deleted_at else ""
+        deleted = format_html(gettext("deleted {}"), display.when(artifact.deleted_at)) if artifact.deleted_at else ""
         return display.with_note(display.when(artifact.created_at), deleted)
 
 
@@ -115,7 +116,7 @@ class PresetAdmin(PageAdmin[Preset]):
     def made(self, preset: Preset) -> SafeString | str:
         if preset.pk is None:
             return display.NOTHING
-        return display.list_link(Artifact, "its artifacts", preset__exact=preset.slug)
+        return display.list_link(Artifact, gettext("its artifacts"), preset__exact=preset.slug)
 
     @admin.display(description="instruction")
     def preview(self, preset: Preset) -> SafeString | str:

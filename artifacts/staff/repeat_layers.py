@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import F, Q, Value
+from django.utils.translation import gettext
 
 from artifacts.models import ArtifactVersion
 from conversations.context.reasons import Reason
 from conversations.models import Message
+from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.snapshot.evidence import Evidence
 
@@ -38,17 +40,31 @@ def layers(evidence: Evidence) -> list[Layer]:
     if not any(duplicates.values()):
         return []
     turns = duplicates["filtered_turns"]
-    listed = "They stand in the system text" if duplicates["rules"] else "The assistant has no tool for artifacts"
-    offered = "It was offered with its wording" if duplicates["tool_wording"] else "The tool was not offered"
-    filtered = f"{display.with_noun(turns, 'turn')} left out" if turns else "No fulfilled request in reach"
+    listed = (
+        gettext("They stand in the system text")
+        if duplicates["rules"]
+        else gettext("The assistant has no tool for artifacts")
+    )
+    offered = (
+        gettext("It was offered with its wording")
+        if duplicates["tool_wording"]
+        else gettext("The tool was not offered")
+    )
+    filtered = (
+        filled("{turns} left out", turns=display.with_noun(turns, "turn"))
+        if turns
+        else gettext("No fulfilled request in reach")
+    )
     silent = (
-        "This request is one: no turn of the thread asked for it" if duplicates["silent"] else "No: it answers a turn"
+        gettext("This request is one: no turn of the thread asked for it")
+        if duplicates["silent"]
+        else gettext("No: it answers a turn")
     )
     return [
-        Layer(name="Rules", acted=duplicates["rules"], told=listed),
-        Layer(name="Tool description", acted=duplicates["tool_wording"], told=offered),
-        Layer(name="Filter", acted=turns > 0, told=filtered, artifacts=fulfilling(evidence)),
-        Layer(name="Silent generation", acted=duplicates["silent"], told=silent),
+        Layer(name=gettext("Rules"), acted=duplicates["rules"], told=listed),
+        Layer(name=gettext("Tool description"), acted=duplicates["tool_wording"], told=offered),
+        Layer(name=gettext("Filter"), acted=turns > 0, told=filtered, artifacts=fulfilling(evidence)),
+        Layer(name=gettext("Silent generation"), acted=duplicates["silent"], told=silent),
     ]
 
 

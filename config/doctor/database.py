@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning, wrong
@@ -18,6 +19,7 @@ from config.server.health import NO_CONNECTION, NO_MORE
 from conversations.runtime import lagging
 from conversations.runtime.db import connect, run
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.wording import filled
 from conversations.upkeep import partitions
 
 SQL = read_statements(__file__)
@@ -83,12 +85,15 @@ def migrations() -> tuple[list[str], list[str]]:
 
 def schema(missing: Sequence[str], unknown: Sequence[str]) -> list[Finding]:
     if unknown:
-        advice = "Run the code that made them, or newer: an older one may write what the newer can't read."
-        return [wrong(f"the database is ahead of this code: {', '.join(unknown[:3])}", advice)]
+        advice = gettext("Run the code that made them, or newer: an older one may write what the newer can't read.")
+        return [wrong(filled("the database is ahead of this code: {names}", names=", ".join(unknown[:3])), advice)]
     if missing:
-        advice = "Run: python manage.py migrate. `serve` does it at its start."
-        return [wrong(f"{len(missing)} migrations are not applied, the first is {missing[0]}", advice)]
-    return [ok("all migrations are applied; no extensions are needed")]
+        advice = gettext("Run: python manage.py migrate. `serve` does it at its start.")
+        words = filled(
+            "{number} migrations are not applied, the first is {first}", number=len(missing), first=missing[0]
+        )
+        return [wrong(words, advice)]
+    return [ok(gettext("all migrations are applied; no extensions are needed"))]
 
 
 def look_at_rights() -> Sequence[Finding]:
@@ -223,13 +228,14 @@ def look_at_partitions() -> Sequence[Finding]:
 
 def partition(table: str, until: datetime | None, now: datetime, *, in_rest: bool) -> list[Finding]:
     """``until``: the end of the newest one."""
-    advice = "See that a worker runs, which makes them: docs/operate/partition-missing.md."
+    advice = gettext("See that a worker runs, which makes them: docs/operate/partition-missing.md.")
     if until is None or until <= now:
-        return [wrong(f"{table} has none for now; rows go to {table}_rest", advice)]
+        return [wrong(filled("{table} has none for now; rows go to {table}_rest", table=table), advice)]
     if until <= now + AHEAD:
-        return [warning(f"{table} has them until {until.astimezone(UTC):%Y-%m-%d %H:%M} only", advice)]
+        end = f"{until.astimezone(UTC):%Y-%m-%d %H:%M}"
+        return [warning(filled("{table} has them until {end} only", table=table, end=end), advice)]
     if in_rest:
-        return [warning(f"rows of {table} lie in {table}_rest", advice)]
+        return [warning(filled("rows of {table} lie in {table}_rest", table=table), advice)]
     return []
 
 
@@ -243,15 +249,20 @@ def look_at_transactions() -> Sequence[Finding]:
 def transactions(oldest: float, prepared: float, slots: Sequence[str]) -> list[Finding]:
     """Ages in seconds; ``slots`` of replicas that are gone, with what is kept for them."""
     found = []
-    age, what = max((oldest, "transaction"), (prepared, "prepared transaction"))
+    age, what = max((oldest, gettext("transaction")), (prepared, gettext("prepared transaction")))
     if age >= limits.TRANSACTION_SECONDS:
         judged = wrong if age >= limits.TRANSACTION_SECONDS_WRONG else warning
-        advice = "End it: docs/operate/old-transaction.md."
-        found.append(judged(f"the oldest {what} is {age / 60:.0f} minutes old: nothing is vacuumed", advice))
+        advice = gettext("End it: docs/operate/old-transaction.md.")
+        words = filled(
+            "the oldest {what} is {minutes} minutes old: nothing is vacuumed", what=what, minutes=f"{age / 60:.0f}"
+        )
+        found.append(judged(words, advice))
     if slots:
-        advice = "Drop the slot of a replica that is gone: docs/operate/disk-filling.md."
-        found.append(wrong(f"the log is kept for a replica that is away: {', '.join(slots)}", advice))
-    return found or [ok(f"the oldest is {oldest:.0f} s old")]
+        advice = gettext("Drop the slot of a replica that is gone: docs/operate/disk-filling.md.")
+        found.append(
+            wrong(filled("the log is kept for a replica that is away: {names}", names=", ".join(slots)), advice)
+        )
+    return found or [ok(filled("the oldest is {seconds} s old", seconds=f"{oldest:.0f}"))]
 
 
 def look_at_replica() -> Sequence[Finding]:

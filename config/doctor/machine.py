@@ -14,6 +14,7 @@ import django
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.files.storage import storages
+from django.utils.translation import gettext
 
 from config.doctor.findings import Finding, ok, warning, wrong
 from config.observability.limits import FREE_SHARE
@@ -168,9 +169,9 @@ def room(path: Path, free: int, free_files: int | None, *, size: int) -> Finding
 def space(words: str, free: int, size: int) -> Finding:
     """Bytes of a disk."""
     if free < LEAST_FREE:
-        return wrong(words, "Make room now: docs/operate/disk-filling.md.")
+        return wrong(words, gettext("Make room now: docs/operate/disk-filling.md."))
     if free < FEW_FREE or free < size * FREE_SHARE:
-        return warning(words, "Make room soon: docs/operate/disk-filling.md.")
+        return warning(words, gettext("Make room soon: docs/operate/disk-filling.md."))
     return ok(words)
 
 

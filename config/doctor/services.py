@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import mailers
 from django.core.mail.backends.smtp import EmailBackend
+from django.utils.translation import gettext
 
 from config.doctor.database import drift
 from config.doctor.examination import reading
@@ -71,7 +72,7 @@ def setting_of(name: str) -> str:
 
 def look_at_redis() -> Sequence[Finding]:
     if not settings.REDIS_URL:
-        return [ok("none: right for one server process")]
+        return [ok(gettext("none: right for one server process"))]
     try:
         return asyncio.run(_redis())
     except unreachable() as error:

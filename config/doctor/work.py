@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from config.doctor.database import SQL
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning, wrong
 from config.observability.limits import QUEUE_SECONDS
 from conversations.runtime.db import run
+from conversations.runtime.wording import filled
 
 
 def look_at_workers() -> Sequence[Finding]:
@@ -19,17 +22,23 @@ def look_at_workers() -> Sequence[Finding]:
 def workers(alive: int, waiting: int, oldest: float, failed: int) -> list[Finding]:
     """``oldest``: for how many seconds the task has waited that waits longest."""
     found = []
-    words = f"{alive} alive, {waiting} tasks wait"
+    words = filled("{alive} alive, {waiting} tasks wait", alive=alive, waiting=waiting)
     if not alive:
-        advice = "Start `manage.py serve`, or `manage.py work`: docs/operate/no-worker.md."
+        advice = gettext("Start `manage.py serve`, or `manage.py work`: docs/operate/no-worker.md.")
         judged = wrong if oldest >= QUEUE_SECONDS else warning
-        found.append(judged(f"{words}: no file is read, nothing is noted, nothing old goes", advice))
+        found.append(
+            judged(filled("{words}: no file is read, nothing is noted, nothing old goes", words=words), advice)
+        )
     elif oldest >= QUEUE_SECONDS:
-        advice = "Start more `manage.py work`: docs/operate/queue-old.md."
-        found.append(warning(f"{words}, the oldest for {oldest / 60:.0f} minutes", advice))
+        advice = gettext("Start more `manage.py work`: docs/operate/queue-old.md.")
+        found.append(
+            warning(
+                filled("{words}, the oldest for {minutes} minutes", words=words, minutes=f"{oldest / 60:.0f}"), advice
+            )
+        )
     if failed:
-        advice = "See the log of the workers: docs/operate/queue-old.md."
-        found.append(warning(f"{failed} tasks failed within a day", advice))
+        advice = gettext("See the log of the workers: docs/operate/queue-old.md.")
+        found.append(warning(filled("{number} tasks failed within a day", number=failed), advice))
     return found or [ok(words)]
 
 
@@ -41,6 +50,6 @@ def look_at_replies() -> Sequence[Finding]:
 
 def replies(stuck: int) -> list[Finding]:
     if stuck:
-        advice = "A server ends them as it starts, and each minute: docs/operate/lease-stuck.md."
-        return [warning(f"{stuck} run, but the process that ran them is gone", advice)]
-    return [ok("none is left behind")]
+        advice = gettext("A server ends them as it starts, and each minute: docs/operate/lease-stuck.md.")
+        return [warning(filled("{number} run, but the process that ran them is gone", number=stuck), advice)]
+    return [ok(gettext("none is left behind"))]

@@ -1,4 +1,4 @@
-"""What is wrong with the translations: those that are missing, and those that would show a broken text."""
+"""What is wrong with the translations: texts that nothing marks, those that are missing, and those that would show broken."""
 
 import re
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from babel.messages.catalog import Catalog, Message
 
-from config.languages import catalogues
+from config.languages import bare, catalogues
 from config.languages.catalogues import Source
 from config.languages.extraction import extracted
 
@@ -56,6 +56,7 @@ def name(message: Message) -> str:
 
 
 def problems(*, allow_missing: bool) -> Iterator[str]:
+    yield from bare.problems()
     expected = {domain: extracted(domain) for domain in catalogues.DOMAINS}
     for source in catalogues.sources():
         found = [] if allow_missing else list(missing(source, expected[source.domain]))

@@ -19,6 +19,12 @@ KEYWORDS = {
     **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
     **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),
 }
+PYTHON_KEYWORDS = {
+    **KEYWORDS,
+    **dict.fromkeys(("filled", "lazy"), None),
+    **dict.fromkeys(("counted", "marked"), (1, 2)),
+}
+"""With those of `conversations/runtime/wording.py`."""
 ENDINGS = {".py": PAGES, ".html": PAGES, ".txt": PAGES, ".js": SCRIPTS}
 NOTES = ("Translators:",)
 
@@ -30,7 +36,10 @@ def extracted(domain: str) -> Catalog:
         for _, text, notes, context in texts_of(path):
             catalog.add(text, auto_comments=notes, context=context)
     for text in tables.pages() if domain == PAGES else tables.scripts():
-        catalog.add(text)
+        if text:
+            catalog.add(text)
+    for forms in tables.plurals() if domain == PAGES else ():
+        catalog.add(forms)
     return catalog
 
 
@@ -43,10 +52,11 @@ def marked_files(domain: str) -> Iterator[Path]:
 
 def texts_of(path: Path) -> Iterator[tuple[int, str | tuple[str, ...], list[str], str | None]]:
     if path.suffix == ".js":
-        method, source = "javascript", path.read_text()
+        method, source, keywords = "javascript", path.read_text(), KEYWORDS
     elif path.suffix == ".py":
-        method, source = "python", path.read_text()
+        method, source, keywords = "python", path.read_text(), PYTHON_KEYWORDS
     else:
         # As Python, with all else blanked out. In parentheses, as a template's indentation means nothing.
+        keywords = KEYWORDS
         method, source = "python", f"({templatize(path.read_text(), str(path))})"
-    yield from extract(method, BytesIO(source.encode()), KEYWORDS, NOTES, {"parse_template_string": "False"})
+    yield from extract(method, BytesIO(source.encode()), keywords, NOTES, {"parse_template_string": "False"})

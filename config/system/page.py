@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from config.observability.version import code_version
 from config.system import facts, lines
@@ -28,7 +29,7 @@ def system(request: HttpRequest) -> HttpResponse:
     found = facts.look()
     shown = lines.sections(found, code_version=code_version())
     context = {
-        "title": "System",
+        "title": gettext("System"),
         "at": found.installation.at,
         "sections": [
             (section.title, [(line, linked(line.finding.advice)) for line in section.lines]) for section in shown

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.db.models import Model
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext
 
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
@@ -280,7 +281,7 @@ class Source[Candidates: Hashable]:
 
     def rule(self, assistant: Assistant) -> str:
         """Why an item found no room, in a sentence with the numbers of the assistant."""
-        return "What stands beside a message goes where the message needs the room itself."
+        return gettext("What stands beside a message goes where the message needs the room itself.")
 
 
 @cache

@@ -17,6 +17,9 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from django.db.models import Model
 from django.http import HttpResponseBase
+from django.utils.translation import gettext
+
+from conversations.runtime.wording import filled
 
 log = logging.getLogger("openbook.replica")
 
@@ -94,9 +97,15 @@ class ReplicaWatch:
             return ""
         lag = self.usable_lag()
         if lag is not None:
-            return f"The replica is read for lists, maps, search and export; it is at most {lag:.1f} s behind."
-        why = "away" if self.lag is None else f"{self.lag:.1f} s behind"
-        return f"The replica is not read: it is {why}. The primary is read instead."
+            return filled(
+                "The replica is read for lists, maps, search and export; it is at most {lag} s behind.",
+                lag=f"{lag:.1f}",
+            )
+        if self.lag is None:
+            return gettext("The replica is not read: it is away. The primary is read instead.")
+        return filled(
+            "The replica is not read: it is {lag} s behind. The primary is read instead.", lag=f"{self.lag:.1f}"
+        )
 
     def fell_back(self, reason: str) -> None:
         if REPLICA in connections.settings:
@@ -118,7 +127,7 @@ def alias() -> str:
 def as_of() -> str:
     """For people: that what is read here and now may be old, and how old; empty where it is not."""
     lag = _lag.get()
-    return "" if lag is None else f"read from the replica, at most {lag:.1f} s behind"
+    return "" if lag is None else filled("read from the replica, at most {lag} s behind", lag=f"{lag:.1f}")
 
 
 def with_lag[R: HttpResponseBase](response: R) -> R:

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import ContentAccess, Feedback
 from conversations.runtime.request_ids import current_request_id
@@ -24,7 +25,7 @@ CONSENT = "You show this conversation to support."
 OPEN_FOR = timedelta(minutes=30)
 REASON_CHARS = 300
 SESSION_KEY = "openbook_reasons"
-UNRECORDED = (
+UNRECORDED = gettext_noop(
     "It could not be recorded that you look, so nothing is shown. Try again; if it stays so, tell who runs the server."
 )
 
@@ -72,7 +73,7 @@ def look(
             )
     except DatabaseError:
         log.exception("an access could not be recorded")
-        return Sight(user=user, may_read=sight.may_read, problem=UNRECORDED)
+        return Sight(user=user, may_read=sight.may_read, problem=gettext(UNRECORDED))
     return replace(sight, shown=True)
 
 

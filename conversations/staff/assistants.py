@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import Assistant, Connection, Fallback, Model, Thread
 from conversations.providers import (
@@ -20,6 +21,7 @@ from conversations.providers import (
     provider_name,
 )
 from conversations.providers.model_catalog import LARGE
+from conversations.runtime.wording import filled, inside, lazy
 from conversations.staff import budget_figures, display
 from conversations.staff.base import PageAdmin
 from conversations.staff.model_choice import ASSUMED, SOURCES, ModelInput, misfits
@@ -34,7 +36,7 @@ else:
     Inline = admin.StackedInline
 
 
-OFFERED_HELP = (
+OFFERED_HELP = lazy(
     "Those that people may choose in place of its own, for a conversation or for one message. None: its own alone."
 )
 MODELS = ("model", "rewriting_model", "fallback_model")
@@ -53,7 +55,8 @@ def assumed(assistant: Assistant, model: str) -> str:
         provider = get_provider(provider_name(assistant))
         learn_list_and_wait(provider, model)
         sizes = provider.sizes(model)
-    return ASSUMED.format(
+    return filled(
+        ASSUMED,
         model=model,
         provider=provider_name(assistant),
         window=sizes.context_window,
@@ -65,7 +68,10 @@ def assumed(assistant: Assistant, model: str) -> str:
 def connection_choices() -> list[tuple[str, str]]:
     """Those that are switched off too, or an assistant that names one could not be saved."""
     rows = Connection.objects.values_list("slug", "label", "is_active")
-    return [(slug, f"{label} ({slug})" if is_active else f"{label} (switched off)") for slug, label, is_active in rows]
+    return [
+        (slug, f"{label} ({slug})" if is_active else filled("{label} (switched off)", label=label))
+        for slug, label, is_active in rows
+    ]
 
 
 def chosen_models(assistant: Assistant) -> list[int]:
@@ -87,24 +93,26 @@ class AssistantForm(ModelForm):
     provider = forms.ChoiceField(
         required=False,
         choices=lambda: [
-            ("", f"The server's default ({provider_name()})"),
+            ("", filled("The server's default ({provider_name})", provider_name=provider_name())),
             *((name, name) for name in PROVIDERS),
             *connection_choices(),
         ],
-        help_text="Who is asked. The default follows the server's setting.",
+        help_text=lazy("Who is asked. The default follows the server's setting."),
     )
 
     tools = forms.MultipleChoiceField(
         required=False,
-        choices=lambda: [(tool.name, f"{tool.name}: {tool.doing.lower()}") for tool in registered().values()],
+        choices=lambda: [(tool.name, f"{tool.name}: {inside(gettext(tool.doing))}") for tool in registered().values()],
         widget=forms.CheckboxSelectMultiple,
-        help_text="What it may do beside writing. What each tool says of itself, and its rules, go into every request.",
+        help_text=lazy(
+            "What it may do beside writing. What each tool says of itself, and its rules, go into every request."
+        ),
     )
 
     class Meta:
         model = Assistant
         exclude: list[str] = []
-        help_texts = {"is_active": "Offered for new threads. Threads forbid a delete: untick this instead."}
+        help_texts = {"is_active": lazy("Offered for new threads. Threads forbid a delete: untick this instead.")}
         widgets = {
             "system_prompt": forms.Textarea(attrs={"rows": 20, "class": "vLargeTextField ob-prompt"}),
             **dict.fromkeys(MODELS, ModelInput),
@@ -116,7 +124,11 @@ class AssistantForm(ModelForm):
         if "offered_models" in self.fields:
             rows = Model.objects.filter(Q(is_active=True) | Q(pk__in=chosen_models(self.instance)))
             self.fields["offered_models"] = OfferedModels(
-                rows, required=False, widget=forms.CheckboxSelectMultiple, help_text=OFFERED_HELP
+                rows,
+                required=False,
+                label=gettext("Offered models"),
+                widget=forms.CheckboxSelectMultiple,
+                help_text=OFFERED_HELP,
             )
         for name, id in unknown_models(self.instance).items():
             if name in self.fields:
@@ -126,13 +138,15 @@ class AssistantForm(ModelForm):
     def clean_is_default(self) -> bool:
         chosen: bool = self.cleaned_data["is_default"]
         if self.initial.get("is_default") and not chosen:
-            raise forms.ValidationError("One assistant must be the default: mark another one instead.")
+            raise forms.ValidationError(gettext("One assistant must be the default: mark another one instead."))
         return chosen
 
     def clean(self) -> dict[str, Any] | None:
         values = super().clean() or self.cleaned_data
         if values.get("is_default") and not values.get("is_active"):
-            self.add_error("is_active", "The default assistant can't be inactive: make another one the default first.")
+            self.add_error(
+                "is_active", gettext("The default assistant can't be inactive: make another one the default first.")
+            )
         if not self.errors:
             columns = {name: value for name, value in values.items() if name != "offered_models"}
             for name, problem in self.misfits(Assistant(**columns)).items():
@@ -159,8 +173,8 @@ class AssistantForm(ModelForm):
 
 class FallbackForm(FallbackModelForm):
     provider = forms.ChoiceField(
-        choices=lambda: [("", "Choose one"), *((name, name) for name in PROVIDERS), *connection_choices()],
-        help_text="Who is asked.",
+        choices=lambda: [("", gettext("Choose one")), *((name, name) for name in PROVIDERS), *connection_choices()],
+        help_text=lazy("Who is asked."),
     )
 
     class Meta:
@@ -253,7 +267,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
     def total(self, assistant: Assistant) -> SafeString | str:
         figures = budget_figures.own_figures(assistant)
         if figures is None:
-            share = f"{assistant.budget_share} % of the window"
+            share = filled("{budget_share} % of the window", budget_share=assistant.budget_share)
             return display.number(assistant.total_tokens) if assistant.budget_share is None else share
         notes = [figures.origin.said] if assistant.budget_share is not None else []
         return display.with_note(display.number(figures.total), "; ".join(filter(None, [*notes, figures.problem])))
@@ -263,18 +277,18 @@ class AssistantAdmin(PageAdmin[Assistant]):
         """As saved, by model that may answer; a field that is refused is told beside it."""
         return budget_figures.table(assistant)
 
-    @admin.display(description="provider", ordering="provider", empty_value="server's default")
+    @admin.display(description="provider", ordering="provider", empty_value=lazy("server's default"))
     def provider_name(self, assistant: Assistant) -> str | None:
         return assistant.provider or None
 
-    @admin.display(description="model", ordering="model", empty_value="provider's default")
+    @admin.display(description="model", ordering="model", empty_value=lazy("provider's default"))
     def model_name(self, assistant: Assistant) -> str | None:
         if "model" in unknown_models(assistant):
-            return display.with_note(assistant.model, "has no row: taken for a plain one")
+            return display.with_note(assistant.model, gettext("has no row: taken for a plain one"))
         return assistant.model or None
 
     @admin.display(description="threads")
     def threads(self, assistant: Assistant) -> SafeString | str:
         if assistant.pk is None:
             return display.NOTHING
-        return display.list_link(Thread, "its threads", assistant__id__exact=assistant.pk)
+        return display.list_link(Thread, gettext("its threads"), assistant__id__exact=assistant.pk)

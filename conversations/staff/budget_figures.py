@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.context.tokens.budget import BudgetOrigin, in_tokens
 from conversations.models import Assistant, Model
 from conversations.providers.answering_model import own_row, row_of
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.model_choice import budget_misfits
 
-NOTHING_KNOWN = "Known once the model can be asked."
-IS_ENOUGH = "it fits beside the answer"
+NOTHING_KNOWN = lazy("Known once the model can be asked.")
+IS_ENOUGH = lazy("it fits beside the answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,11 @@ class BudgetFigures:
         there = in_tokens(assistant, model.context_window)
         problems = budget_misfits(model, assistant, origin)
         problem = (
-            f"cut to {display.number(origin.room)}, as an answer may have {display.number(origin.answer)}"
+            filled(
+                "cut to {room}, as an answer may have {answer}",
+                room=display.number(origin.room),
+                answer=display.number(origin.answer),
+            )
             if origin.is_cut
             else next(iter(problems.values()), "")
         )
@@ -58,7 +64,7 @@ def figures_of(assistant: Assistant) -> list[BudgetFigures]:
 def own_figures(assistant: Assistant) -> BudgetFigures | None:
     """With its own model; ``None`` where that is not known."""
     model = own_row(assistant)
-    return BudgetFigures.of(assistant, model, "its own") if model else None
+    return BudgetFigures.of(assistant, model, gettext("its own")) if model else None
 
 
 def table(assistant: Assistant) -> SafeString | str:
@@ -80,7 +86,13 @@ def table(assistant: Assistant) -> SafeString | str:
             for each in figures
         ),
     )
-    head = "Model", "Hard cap", "Whole context", "History, at most", "Its window"
+    head = (
+        gettext("Model"),
+        gettext("Hard cap"),
+        gettext("Whole context"),
+        gettext("History, at most"),
+        gettext("Its window"),
+    )
     return format_html(
         '<div class="ob-scroll" tabindex="0"><table class="ob-budgets">'
         "<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>",
@@ -91,11 +103,11 @@ def table(assistant: Assistant) -> SafeString | str:
 
 def _models(assistant: Assistant) -> Iterator[tuple[Model, str]]:
     if own := own_row(assistant):
-        yield own, "its own"
+        yield own, gettext("its own")
     if assistant.pk is None:
         return
     for row in assistant.offered_models.filter(is_active=True):
-        yield row, "may be chosen"
+        yield row, gettext("may be chosen")
     for entry in assistant.fallbacks.all():
         if instead := row_of(entry.provider, entry.model):
-            yield instead, "asked instead"
+            yield instead, gettext("asked instead")

@@ -5,15 +5,17 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from conversations.models.connections import Kind
 from conversations.providers.inner_networks import is_allowed, written_address
+from conversations.runtime.wording import filled, lazy
 
-HELP = "Begins with https:// (or http://). Empty: the maker's own, {}, or that of the region."
-PROXY_HELP = "Such as http://proxy.example:3128. Empty: the one that the environment names, where it names one."
-INNER = (
-    "This address is in an inner network. Whoever runs this Openbook can open it by OPENBOOK_INNER_NETWORKS, for example "
-    "OPENBOOK_INNER_NETWORKS={}."
+HELP = lazy("Begins with https:// (or http://). Empty: the maker's own, {}, or that of the region.")
+PROXY_HELP = lazy("Such as http://proxy.example:3128. Empty: the one that the environment names, where it names one.")
+INNER = lazy(
+    "This address is in an inner network. Whoever runs this Openbook can open it by "
+    "OPENBOOK_INNER_NETWORKS, for example OPENBOOK_INNER_NETWORKS={}."
 )
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 OURS = frozenset(
@@ -28,10 +30,10 @@ def clean_address(url: str, kind: str) -> str:
         return ""
     parts = _parts(url, schemes=("https", "http"))
     if parts.query or parts.fragment:
-        raise ValidationError("Leave out what follows a ? or a #: parameters would stand in logs.")
+        raise ValidationError(gettext("Leave out what follows a ? or a #: parameters would stand in logs."))
     path = parts.path.rstrip("/")
     if kind == Kind.ANTHROPIC and path.endswith("/v1"):
-        raise ValidationError("Leave out /v1 at the end: it is added for each request.")
+        raise ValidationError(gettext("Leave out /v1 at the end: it is added for each request."))
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 
@@ -40,7 +42,7 @@ def clean_proxy(url: str) -> str:
         return ""
     parts = _parts(url, schemes=("http", "https"))
     if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValidationError("Write scheme, host and port alone, such as http://proxy.example:3128.")
+        raise ValidationError(gettext("Write scheme, host and port alone, such as http://proxy.example:3128."))
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -49,14 +51,16 @@ def parse_headers(text: str) -> dict[str, str]:
     for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not HEADER_NAME.fullmatch(name) or not value:
-            raise ValidationError(f"Line {number} is no header: write “Name: value”.")
+            raise ValidationError(filled("Line {number} is no header: write “Name: value”.", number=number))
         if not (value.isascii() and value.isprintable()):
-            raise ValidationError(f"Line {number} has characters that no header can have.")
+            raise ValidationError(filled("Line {number} has characters that no header can have.", number=number))
         if name.lower() in OURS:
-            raise ValidationError(f"Line {number}: {name} is set by the transport and can't be given.")
+            raise ValidationError(
+                filled("Line {number}: {name} is set by the transport and can't be given.", number=number, name=name)
+            )
         headers[name] = value
     if len(headers) > MOST_HEADERS:
-        raise ValidationError(f"Write {MOST_HEADERS} headers at most.")
+        raise ValidationError(filled("Write {most} headers at most.", most=MOST_HEADERS))
     return headers
 
 
@@ -65,15 +69,17 @@ def _parts(url: str, *, schemes: tuple[str, ...]) -> SplitResult:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise ValidationError(f"This is no address: {error}.") from error
+        raise ValidationError(filled("This is no address: {error}.", error=error)) from error
     if parts.scheme not in schemes or not host or any(mark.isspace() or not mark.isprintable() for mark in url):
-        raise ValidationError("Write an address such as https://models.example.")
+        raise ValidationError(gettext("Write an address such as https://models.example."))
     if "@" in parts.netloc:
-        raise ValidationError("Leave out name and password: an address stands in logs. A key has a field of its own.")
+        raise ValidationError(
+            gettext("Leave out name and password: an address stands in logs. A key has a field of its own.")
+        )
     try:
         address = written_address(host)
     except ValueError as error:
-        raise ValidationError(f"This is no address: {error}.") from error
+        raise ValidationError(filled("This is no address: {error}.", error=error)) from error
     if address is not None and not is_allowed(address, settings.OPENBOOK_INNER_NETWORKS):
         raise ValidationError(INNER.format(address))
     return parts

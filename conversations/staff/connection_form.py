@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
 from conversations.models import Connection
 from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
@@ -15,6 +16,7 @@ from conversations.providers import (
 from conversations.providers.clouds import CLOUDS
 from conversations.providers.dialects import DIALECTS
 from conversations.runtime.encryption import NotDecryptable
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import connection_addresses
 
 if TYPE_CHECKING:
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 else:
     ModelForm = forms.ModelForm
 
-KEPT = "•••• set; leave empty to keep it"
-NOT_READABLE = "It can't be read any more: enter it again."
-TYPED_AGAIN = "Enter it once more: what was typed is not sent back with this page."
+KEPT = lazy("•••• set; leave empty to keep it")
+NOT_READABLE = lazy("It can't be read any more: enter it again.")
+TYPED_AGAIN = lazy("Enter it once more: what was typed is not sent back with this page.")
 SECRET_FIELDS = ("key", "headers")
 
 
@@ -33,20 +35,24 @@ class ConnectionForm(ModelForm):
         required=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
-        help_text="Stored encrypted, and never shown again. It is sent to the address above alone. Of Amazon: an API key of "
-        "Bedrock’s, or an access key as <code>ID:SECRET</code>.",
+        help_text=lazy(
+            "Stored encrypted, and never shown again. It is sent to the address above alone. Of Amazon: an "
+            "API key of Bedrock’s, or an access key as <code>ID:SECRET</code>."
+        ),
     )
-    forget_key = forms.BooleanField(required=False, label="Forget the key")
+    forget_key = forms.BooleanField(required=False, label=lazy("Forget the key"))
     headers = forms.CharField(
         required=False,
         max_length=4_000,
         widget=forms.Textarea(
             attrs={"rows": 3, "class": "vLargeTextField", "autocomplete": "off", "spellcheck": "false"}
         ),
-        help_text="Sent with each request, a line each, such as <code>X-Project: bakery</code>. Stored like the key; what "
-        "is written here takes the place of all that were set.",
+        help_text=lazy(
+            "Sent with each request, a line each, such as <code>X-Project: bakery</code>. Stored like the "
+            "key; what is written here takes the place of all that were set."
+        ),
     )
-    forget_headers = forms.BooleanField(required=False, label="Forget the headers")
+    forget_headers = forms.BooleanField(required=False, label=lazy("Forget the headers"))
 
     class Meta:
         model = Connection
@@ -71,12 +77,12 @@ class ConnectionForm(ModelForm):
         self.kept, self.problem = kept_secrets(self.instance)
         if "kind" in self.fields:
             spoken = [choice for choice in Kind.choices if choice[0] in connections.CLASSES]
-            self.fields["kind"] = forms.ChoiceField(choices=spoken, help_text="It can't be changed later.")
+            self.fields["kind"] = forms.ChoiceField(choices=spoken, help_text=gettext("It can't be changed later."))
         if "server" in self.fields:
             self.fields["server"] = forms.ChoiceField(
                 required=False,
-                choices=[("", "told by its address"), *((name, name) for name in DIALECTS)],
-                help_text="Which of the servers that speak Chat Completions in ways of their own.",
+                choices=[("", gettext("told by its address")), *((name, name) for name in DIALECTS)],
+                help_text=gettext("Which of the servers that speak Chat Completions in ways of their own."),
             )
         addresses = ", ".join(connections.ADDRESSES.values())
         for name, text in {
@@ -92,8 +98,8 @@ class ConnectionForm(ModelForm):
         if self.kept.key:
             self.fields["key"].widget.attrs["placeholder"] = KEPT
         if self.kept.headers:
-            self.fields["headers"].widget.attrs["placeholder"] = (
-                f"•••• set: {', '.join(self.kept.headers)}; leave empty to keep them"
+            self.fields["headers"].widget.attrs["placeholder"] = filled(
+                "•••• set: {names}; leave empty to keep them", names=", ".join(self.kept.headers)
             )
         if self.problem:
             note = format_html('<strong class="ob-bad">{}</strong>', self.problem)
@@ -114,7 +120,9 @@ class ConnectionForm(ModelForm):
     def clean_key(self) -> str:
         key: str = self.cleaned_data["key"]
         if key and not usable_key(key):
-            raise ValidationError("This can't be a key: it has spaces, or characters that no key has. Copy it again.")
+            raise ValidationError(
+                gettext("This can't be a key: it has spaces, or characters that no key has. Copy it again.")
+            )
         return key
 
     def clean_headers(self) -> dict[str, str]:
@@ -124,7 +132,9 @@ class ConnectionForm(ModelForm):
         values = super().clean() or self.cleaned_data
         kind = values.get("kind") or self.instance.kind
         if kind in CLOUDS and "region" in self.fields and not values.get("region") and "region" not in self.errors:
-            self.add_error("region", f"{CLOUDS[kind].name} is asked in a region: write it, such as eu-central-1.")
+            self.add_error(
+                "region", filled("{name} is asked in a region: write it, such as eu-central-1.", name=CLOUDS[kind].name)
+            )
         if not self.errors and self.instance.pk:
             before = Connection.objects.get(pk=self.instance.pk).place
             place = Connection(base_url=values["base_url"], proxy=values["proxy"]).place
@@ -136,7 +146,7 @@ class ConnectionForm(ModelForm):
         """The address or the proxy is another one: what was kept for the old one is not sent to it."""
         for name in SECRET_FIELDS:
             if getattr(self.kept, name) and not values[name] and not values[f"forget_{name}"]:
-                words = (
+                words = gettext(
                     "What is set is for the former address and proxy, and is sent nowhere else: enter it again, or tick"
                 )
                 self.add_error(name, f"{words} “{self.fields[f'forget_{name}'].label}”.")

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
@@ -33,6 +34,7 @@ from conversations.providers import (
 from conversations.providers.clouds import CLOUDS
 from conversations.providers.model_listing import OfferedModel
 from conversations.runtime.ids import lowest_uuid7
+from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.connection_form import SECRET_FIELDS, ConnectionForm, kept_secrets
@@ -130,8 +132,14 @@ class ConnectionAdmin(PageAdmin[Connection]):
         """To its page, where it can be tested."""
         if "_addanother" in request.POST or "_popup" in request.POST:
             return super().response_add(request, obj, post_url_continue)
-        then = "Add its models under Models, then test it." if obj.kind in CLOUDS else "Test it, and see its models."
-        self.message_user(request, f"The connection “{obj}” was added. {then}", messages.SUCCESS)
+        then = (
+            gettext("Add its models under Models, then test it.")
+            if obj.kind in CLOUDS
+            else gettext("Test it, and see its models.")
+        )
+        self.message_user(
+            request, filled("The connection “{obj}” was added. {then}", obj=obj, then=then), messages.SUCCESS
+        )
         return HttpResponseRedirect(display.change_url(Connection, obj.pk))
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
@@ -186,7 +194,7 @@ class ConnectionAdmin(PageAdmin[Connection]):
             return self._add(request, row, offered)
         known = set(Model.objects.filter(provider=row.slug).values_list("name", flat=True))
         context = self.admin_site.each_context(request) | {
-            "title": f"Models of {row}",
+            "title": filled("Models of {row}", row=row),
             "opts": self.opts,
             "original": row,
             "listed": [(model, model.id in known) for model in offered],
@@ -200,14 +208,16 @@ class ConnectionAdmin(PageAdmin[Connection]):
         ticked = set(request.POST.getlist("model"))
         added = add_models(row, [model for model in offered if model.id in ticked])
         if not added:
-            self.message_user(request, "Nothing was ticked that is not there yet.", messages.WARNING)
+            self.message_user(request, gettext("Nothing was ticked that is not there yet."), messages.WARNING)
         for model in added:
             self.log_change(request, row, f"Added the model {model.name}.")
         if added:
             names = ", ".join(model.name for model in added)
             self.message_user(
                 request,
-                format_html("Added {}. {} what was assumed of their sizes and abilities.", names, checked(row)),
+                format_html(
+                    gettext("Added {}. {} what was assumed of their sizes and abilities."), names, checked(row)
+                ),
                 messages.SUCCESS,
             )
         return HttpResponseRedirect(display.change_url(Connection, row.pk))
@@ -228,13 +238,17 @@ class ConnectionAdmin(PageAdmin[Connection]):
     def state(self, row: Connection) -> SafeString:
         _, problem = kept_secrets(row)
         if problem:
-            return display.status("failed", "key can't be read")
-        return display.status("completed", "active") if row.is_active else display.status("stopped", "switched off")
+            return display.status("failed", gettext("key can't be read"))
+        return (
+            display.status("completed", gettext("active"))
+            if row.is_active
+            else display.status("stopped", gettext("switched off"))
+        )
 
     @admin.display(description="last test", ordering="tested_at")
     def trial(self, row: Connection) -> SafeString | str:
         if row.tested_at is None:
-            return "not tested"
+            return gettext("not tested")
         status = display.status("completed" if row.is_working else "failed", row.test_result)
         return display.with_note(status, display.when(row.tested_at))
 
@@ -244,7 +258,7 @@ class ConnectionAdmin(PageAdmin[Connection]):
         return (
             display.list_link(Model, display.with_noun(count, "model"), provider__exact=row.slug)
             if count
-            else "none yet"
+            else gettext("none yet")
         )
 
 
@@ -255,7 +269,7 @@ def give_database_back() -> None:
 
 
 def checked(row: Connection) -> SafeString:
-    return display.list_link(Model, "Check", provider__exact=row.slug)
+    return display.list_link(Model, gettext("Check"), provider__exact=row.slug)
 
 
 def assistants_of(row: Connection) -> list[Assistant]:

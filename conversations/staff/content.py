@@ -13,9 +13,11 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from conversations.models import ContentAccess, ContextSnapshot, Thread, data_map
+from conversations.runtime.wording import filled
 from conversations.staff import access, display
 from conversations.staff.base import InspectionAdmin, ReadOnlyAdmin
 
@@ -70,7 +72,7 @@ def content_column(title: str, field: str, show: Callable[[Any], str | None] = l
     @admin.display(description=title)
     def shown(self: object, row: Model) -> SafeString | str:
         if not is_shown(row):
-            return display.MASKED
+            return display.masked()
         text = show(getattr(row, field))
         return format_html('<div class="ob-text">{}</div>', text) if text else display.NOTHING
 
@@ -109,7 +111,7 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
             access.open_content(request, user=user.pk, reason=reason)
         else:
             self.message_user(
-                request, "Say why you need to read it. The person sees who looked and why.", messages.ERROR
+                request, gettext("Say why you need to read it. The person sees who looked and why."), messages.ERROR
             )
         return self._back(request)
 
@@ -142,7 +144,11 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
     @admin.display(description="whose content")
     def owner(self, row: Any) -> SafeString | str:
         name = row.owner_name
-        return display.link(User, row.user_id, name) if name else f"user {row.user_id}, deleted since"
+        return (
+            display.link(User, row.user_id, name)
+            if name
+            else filled("user {user_id}, deleted since", user_id=row.user_id)
+        )
 
     @admin.display(description="what")
     def thing(self, row: ContentAccess) -> SafeString:

@@ -14,9 +14,12 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import ContextSnapshot
 from conversations.models.replies import STOP_REASONS
+from conversations.runtime import wording
+from conversations.runtime.wording import filled
 
 NOTHING = "–"
 SHORT = 100
@@ -79,8 +82,8 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     if value < 10:
-        return f"{value:.1f} ms"
-    return f"{value:,.0f} ms" if value < 1000 else f"{value / 1000:,.1f} s"
+        return f"{wording.number(value, 1)} ms"
+    return f"{wording.number(value)} ms" if value < 1000 else f"{wording.number(value / 1000, 1)} s"
 
 
 def mono(value: object) -> SafeString:
@@ -88,16 +91,17 @@ def mono(value: object) -> SafeString:
 
 
 def number(value: int | None) -> str:
-    return NOTHING if value is None else f"{value:,}"
+    return NOTHING if value is None else wording.number(value)
 
 
-MASKED = SafeString('<span class="ob-masked">masked</span>')
-"""In the place of content that is not shown."""
+def masked() -> SafeString:
+    """In the place of content that is not shown."""
+    return format_html('<span class="ob-masked">{}</span>', gettext("masked"))
 
 
 def rough(size: int) -> str:
     """The length of content that is not shown: what is short could be guessed by its length, too."""
-    return f"fewer than {SHORT:,} characters" if size < SHORT else f"{size:,} characters"
+    return filled("fewer than {size} characters", size=SHORT) if size < SHORT else with_noun(size, "character")
 
 
 def digest(sha256: bytes, *, shown: bool) -> SafeString:
@@ -106,7 +110,7 @@ def digest(sha256: bytes, *, shown: bool) -> SafeString:
     if shown:
         return mono(sha256.hex())
     keyed = salted_hmac("openbook.digest", sha256, algorithm="sha256").hexdigest()
-    return format_html("{} keyed", mono(keyed))
+    return format_html("{} {}", mono(keyed), gettext("keyed"))
 
 
 def short_id(pk: object) -> str:
@@ -124,8 +128,8 @@ def money(usd: Decimal | None) -> str:
     if usd is None:
         return NOTHING
     if 0 < usd < Decimal("0.0001"):
-        return "< $0.0001"
-    return f"${usd:,.4f}" if 0 < usd < 1 else f"${usd:,.2f}"
+        return f"< ${wording.number(0.0001, 4)}"
+    return f"${wording.number(usd, 4 if 0 < usd < 1 else 2)}"
 
 
 def share(part: int, whole: int) -> str:
@@ -137,8 +141,23 @@ def with_note(main: object, note: object) -> SafeString:
     return format_html('{}<span class="ob-second">{}</span>', main, note)
 
 
+NOUNS = (
+    *("artifact", "character", "day", "earlier turn", "hour", "minute", "model request", "part", "request", "task"),
+    *("time", "token", "topic", "turn", "user"),
+)
+"""Those that ``with_noun`` is asked for: the catalogues have their forms."""
+
+
 def with_noun(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return wording.counted(*forms_of(noun), count)
+
+
+def forms_of(noun: str) -> tuple[str, str]:
+    return f"{{count}} {noun}", f"{{count}} {noun}s"
+
+
+def with_tokens(count: int) -> str:
+    return with_noun(count, "token")
 
 
 def duration(seconds: float) -> str:
@@ -162,19 +181,21 @@ def folded(text: str) -> SafeString | str:
 
 
 def status(value: str, label: str = "") -> SafeString:
-    return format_html('<span class="ob-status ob-{}">{}</span>', value, label or value)
+    return format_html('<span class="ob-status ob-{}">{}</span>', value, label or gettext(value))
 
 
 def error_object(error: dict[str, Any] | None, *, shown: bool) -> str:
     """What went wrong, as JSON. A provider quotes what it was sent, so its words are content; the rest is not."""
     if not error:
         return ""
-    return pretty(error if shown else {key: error.get(key) for key in ("type", "code")} | {"message": "masked"})
+    return pretty(
+        error if shown else {key: error.get(key) for key in ("type", "code")} | {"message": gettext("masked")}
+    )
 
 
 def stop_reason(value: str) -> str:
     """One that is known; what else a service writes there may be a person's words."""
-    return value if not value or value in STOP_REASONS else "another reason"
+    return value if not value or value in STOP_REASONS else gettext("another reason")
 
 
 def error_code(error: dict[str, Any] | None) -> str:
@@ -184,10 +205,10 @@ def error_code(error: dict[str, Any] | None) -> str:
 def purpose(value: str, round: int) -> str:
     """What a model request was made for."""
     own = {
-        ContextSnapshot.Purpose.REWRITE: "contextualised query",
-        ContextSnapshot.Purpose.ARTIFACT: "silent artifact",
-        ContextSnapshot.Purpose.CONSOLIDATION: "notes of a conversation",
-        ContextSnapshot.Purpose.TITLE: "title of a conversation",
+        ContextSnapshot.Purpose.REWRITE: gettext("contextualised query"),
+        ContextSnapshot.Purpose.ARTIFACT: gettext("silent artifact"),
+        ContextSnapshot.Purpose.CONSOLIDATION: gettext("notes of a conversation"),
+        ContextSnapshot.Purpose.TITLE: gettext("title of a conversation"),
     }
     return ", ".join(filter(None, [own.get(ContextSnapshot.Purpose(value)), which(value, round)]))
 
@@ -198,8 +219,8 @@ def which(purpose: str, round: int) -> str:
         case ContextSnapshot.Purpose.REWRITE | ContextSnapshot.Purpose.TITLE:
             return ""
         case ContextSnapshot.Purpose.CONSOLIDATION:
-            return f"attempt {round}" if round > 1 else ""
-    return f"round {round}"
+            return filled("attempt {round}", round=round) if round > 1 else ""
+    return filled("round {round}", round=round)
 
 
 def tokens_bar(total: int, budget: int, hard_cap: int) -> SafeString:

@@ -15,9 +15,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import ContentAccess, ContextSnapshot, Feedback, Message
 from conversations.runtime.shapes import plain
+from conversations.runtime.wording import lazy
 from conversations.staff import access, display
 from conversations.staff.base import TypedAdmin, column, thread_column, user_column
 from conversations.staff.compare.compare_views import compare_url
@@ -36,7 +38,7 @@ class Whose(admin.SimpleListFilter):
     title, parameter_name = "assignee", "assignee"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("me", "me"), ("nobody", "nobody")]
+        return [("me", gettext("me")), ("nobody", gettext("nobody"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feedback]) -> QuerySet[Feedback]:
         match self.value():
@@ -71,7 +73,7 @@ class FeedbackAdmin(MaskedAdmin[Feedback]):
     again = column("last said", "updated_at", display.when)
     owner = user_column()
     thread_link = thread_column()
-    words = content_column("in their words", "text")
+    words = content_column(lazy("in their words"), "text")
 
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return TypedAdmin.has_change_permission(self, request, obj)

@@ -3,9 +3,11 @@
 from django.contrib import admin
 from django.template.defaultfilters import filesizeformat
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.context.files.unread import unread
 from conversations.models import File
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
@@ -36,15 +38,15 @@ class FileAdmin(MaskedInspectionAdmin[File]):
     tokens = column("tokens", "token_count", display.number, sort="token_count")
     tries = column("readings begun", "attempt", display.number)
     named = content_column("name", "name")
-    titled = content_column("title in it", "title")
+    titled = content_column(lazy("title in it"), "title")
     missing = content_column(
-        "left out", "left_out", lambda entries: "\n".join(each["text"] for each in unread(entries))
+        lazy("left out"), "left_out", lambda entries: "\n".join(each["text"] for each in unread(entries))
     )
     status = column("state", "state", display.status, sort="state")
 
     @admin.display(description="size")
     def takes(self, file: File) -> str:
-        return str(filesizeformat(file.size)) if is_shown(file) or file.size >= 1024 else "less than 1 KB"
+        return str(filesizeformat(file.size)) if is_shown(file) or file.size >= 1024 else gettext("less than 1 KB")
 
     @admin.display(description="SHA-256")
     def digest(self, file: File) -> SafeString:
@@ -53,7 +55,11 @@ class FileAdmin(MaskedInspectionAdmin[File]):
     @admin.display(description="pages, slides or sheets")
     def pages(self, file: File) -> str:
         total = display.number(file.pages_total)
-        return f"{file.pages_read:,} read of {total}" if file.pages_read else total
+        return (
+            filled("{pages_read} read of {total}", pages_read=file.pages_read, total=total)
+            if file.pages_read
+            else total
+        )
 
     @admin.display(description="error")
     def failure(self, file: File) -> SafeString | str:

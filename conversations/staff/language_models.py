@@ -10,10 +10,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import Effort, Model, ModelPrice
 from conversations.providers import model_catalog
 from conversations.providers.prices import price_of
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.model_choice import ModelInput, owners
@@ -26,22 +28,22 @@ if TYPE_CHECKING:
 else:
     ModelForm, PriceInline = forms.ModelForm, admin.TabularInline
 
-PRICES_FILLED_IN = (
+PRICES_FILLED_IN = lazy(
     "Its prices are those that the package genai-prices lists for this service. Check them against your bill."
 )
-BY_OWN_PRICES = "by OPENBOOK_PRICES"
+BY_OWN_PRICES = lazy("by OPENBOOK_PRICES")
 
 
 class LanguageModelForm(ModelForm):
     provider = forms.ChoiceField(
         choices=lambda: [(name, name) for name in owners()],
-        help_text="Whose model it is; the Claude CLI uses Anthropic's.",
+        help_text=lazy("Whose model it is; the Claude CLI uses Anthropic's."),
     )
     efforts = forms.MultipleChoiceField(
         required=False,
-        choices=Effort,
+        choices=[(value, lazy(label)) for value, label in Effort.choices],
         widget=forms.CheckboxSelectMultiple,
-        help_text="The levels that it takes; none where it takes no effort.",
+        help_text=lazy("The levels that it takes; none where it takes no effort."),
     )
 
     class Meta:
@@ -53,9 +55,9 @@ class LanguageModelForm(ModelForm):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         default = values.get("default_effort")
         if default and default not in values.get("efforts", []):
-            self.add_error("default_effort", "Tick it among the efforts, or choose another one.")
+            self.add_error("default_effort", gettext("Tick it among the efforts, or choose another one."))
         if values.get("max_output", 0) >= values.get("context_window", float("inf")):
-            self.add_error("max_output", "It leaves no room for a request: keep it below the context window.")
+            self.add_error("max_output", gettext("It leaves no room for a request: keep it below the context window."))
         return values
 
 
@@ -111,21 +113,27 @@ class LanguageModelAdmin(PageAdmin[Model]):
 
     @admin.display(description="window, longest answer", ordering="context_window")
     def sizes(self, row: Model) -> SafeString:
-        return display.with_note(display.number(row.context_window), f"answers {display.number(row.max_output)}")
+        return display.with_note(
+            display.number(row.context_window),
+            filled("answers {number}", number=row.max_output),
+        )
 
     @admin.display(description="thinking", ordering="thinking")
     def thinks(self, row: Model) -> SafeString | str:
         if row.thinking == Model.Thinking.NONE:
             return display.NOTHING
-        unasked = "unasked" if row.thinks_unasked else "when told"
-        off = f"off by {row.thinking_off}" if row.thinking_off else "never off"
+        unasked = gettext("unasked") if row.thinks_unasked else gettext("when told")
+        off = filled("off by {means}", means=row.thinking_off) if row.thinking_off else gettext("never off")
         return display.with_note(row.thinking, f"{unasked}, {off}")
 
     @admin.display(ordering="default_effort")
     def effort(self, row: Model) -> SafeString | str:
         if not row.efforts:
             return display.NOTHING
-        return display.with_note(row.default_effort or display.NOTHING, f"{row.efforts[0]} to {row.efforts[-1]}")
+        return display.with_note(
+            row.default_effort or display.NOTHING,
+            filled("{first} to {last}", first=row.efforts[0], last=row.efforts[-1]),
+        )
 
     @admin.display(description="price now")
     def price(self, row: Model) -> SafeString | str:
@@ -140,9 +148,9 @@ class LanguageModelAdmin(PageAdmin[Model]):
 
 
 def in_and_out(price: ModelPrice) -> SafeString:
-    return format_html("{} in, {} out", *(f"${usd.normalize():f}" for usd in (price.input, price.output)))
+    return format_html(gettext("{} in, {} out"), *(f"${usd.normalize():f}" for usd in (price.input, price.output)))
 
 
 def longer(row: Model) -> str:
     steps = sorted({price.above for price in row.prices.all()} - {0})
-    return f"more above {display.number(steps[0])} tokens" if steps else ""
+    return filled("more above {number} tokens", number=steps[0]) if steps else ""

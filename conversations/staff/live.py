@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.utils.translation import gettext
 
 from conversations import replies
 from conversations.accounts import session_user
@@ -18,6 +19,7 @@ from conversations.replies.events import Event, data_of
 from conversations.rest import streams
 from conversations.runtime.db import in_database
 from conversations.runtime.shapes import moment
+from conversations.runtime.wording import lazy
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.snapshot.bar import budget_x, segments
@@ -28,21 +30,21 @@ from conversations.wire.events import ContextBuiltData
 
 VIEW = "conversations.view_thread"
 WORDS = {
-    "message.saved": "The message is stored.",
-    "artifact.requested": "A preset was started.",
-    "reply.started": "The model is asked.",
-    "reply.thinking": "The model thinks, {seconds} s.",
-    "tool.started": "A tool is used: {name}.",
-    "tool.finished": "The tool has ended.",
-    "reply.completed": "The reply is complete.",
-    "reply.stopped": "The person stopped it.",
-    "reply.interrupted": "It was interrupted.",
-    "reply.failed": "It failed: {error}.",
+    "message.saved": lazy("The message is stored."),
+    "artifact.requested": lazy("A preset was started."),
+    "reply.started": lazy("The model is asked."),
+    "reply.thinking": lazy("The model thinks, {seconds} s."),
+    "tool.started": lazy("A tool is used: {name}."),
+    "tool.finished": lazy("The tool has ended."),
+    "reply.completed": lazy("The reply is complete."),
+    "reply.stopped": lazy("The person stopped it."),
+    "reply.interrupted": lazy("It was interrupted."),
+    "reply.failed": lazy("It failed: {error}."),
 }
 CONTENT = {"reply.delta": "text", "tool.delta": "text", "reply.thinking": "summary"}
 STEP = 20
 """Characters by which staff see a text grow that they are not shown."""
-OVER = "You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page."
+OVER = lazy("You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page.")
 
 
 def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
 
 def tool_name(name: object) -> str:
     """One of ours. Any other is the model's own word, and so content."""
-    return str(name) if name in registered() else "one that there is not"
+    return str(name) if name in registered() else gettext("one that there is not")
 
 
 def live_page(thread: Thread) -> dict[str, Any]:
@@ -115,7 +117,7 @@ async def frames(
 ) -> AsyncIterator[bytes]:
     """The events as they come. It ends with the reply, or once who watches may not any more."""
     if problem:
-        yield _frame("over", {"words": problem})
+        yield _frame("over", {"words": str(problem)})
         return
     try:
         told = streams.ticking(events, streams.CHECK_SECONDS)
@@ -130,7 +132,7 @@ async def frames(
                         id=f"{event.reply}/{event.seq}",
                     )
     except streams.AccessEnded:
-        yield _frame("over", {"words": OVER})
+        yield _frame("over", {"words": str(OVER)})
         return
     yield _frame("over", {"words": ""})
 

@@ -8,10 +8,12 @@ from django.http import HttpRequest
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from artifacts.models import Artifact
 from artifacts.services import made_by
 from conversations.models import ContextSnapshot, Message, Reply
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
@@ -89,7 +91,7 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
     @admin.display(description="user turn")
     def question(self, reply: Reply) -> SafeString | str:
         if reply.user_message_id is None:
-            return f"none: the preset “{reply.preset}” works silently"
+            return filled("none: the preset “{preset}” works silently", preset=reply.preset)
         return display.links(turn_link(turn) for turn in placed(pk=reply.user_message_id))
 
     @admin.display(description="assistant turn")
@@ -98,19 +100,25 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
 
     @admin.display(description="goes on with")
     def goes_on_with(self, reply: Reply) -> SafeString | str:
-        return display.link(Reply, reply.continues_id, "another reply") if reply.continues_id else display.NOTHING
+        return (
+            display.link(Reply, reply.continues_id, gettext("another reply")) if reply.continues_id else display.NOTHING
+        )
 
     @admin.display(description="artifacts")
     def artifacts(self, reply: Reply) -> SafeString | str:
         versions = made_by(reply)
         return display.links(
-            display.link(Artifact, version.artifact_id, f"{version.artifact}, version {version.number}")
+            display.link(
+                Artifact,
+                version.artifact_id,
+                filled("{artifact}, version {number}", artifact=version.artifact, number=version.number),
+            )
             for version in versions
         )
 
     @admin.display(description="for", ordering="preset")
     def made_for(self, reply: Reply) -> str:
-        return f"preset {reply.preset}" if reply.preset else "a message"
+        return filled("preset {preset}", preset=reply.preset) if reply.preset else gettext("a message")
 
     @admin.display
     def model_requests(self, reply: Reply) -> SafeString | str:
@@ -169,11 +177,11 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     text_block = content_column("text", "text")
 
-    client_id = content_column("client message id", "client_message_id")
-    written_by = content_column("written by (imported)", "model")
+    client_id = content_column(lazy("client message id"), "client_message_id")
+    written_by = content_column(lazy("written by (imported)"), "model")
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:
         if not is_shown(message):
-            return display.MASKED
+            return display.masked()
         return display.folded_json([block for block in message.blocks if block.get("type") != "text"])

@@ -6,8 +6,10 @@ from django.contrib.admin import ActionLocation
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.models import Share
+from conversations.runtime.wording import filled
 from conversations.sharing import shares
 from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, thread_column, user_column
@@ -55,10 +57,12 @@ class ShareAdmin(InspectionAdmin[Share]):
             return
         for share in working:
             self.log_change(request, share, "Revoked.")
-        self.message_user(request, f"Revoked: {len(working)}. They open nothing any more.", messages.SUCCESS)
+        self.message_user(
+            request, filled("Revoked: {working}. They open nothing any more.", working=len(working)), messages.SUCCESS
+        )
 
     @admin.display
     def state(self, share: Share) -> str:
         if share.revoked_at:
-            return "revoked"
-        return "expired" if share.expires_at <= timezone.now() else "open"
+            return gettext("revoked")
+        return gettext("expired") if share.expires_at <= timezone.now() else gettext("open")

@@ -13,9 +13,11 @@ from django.forms.widgets import Media, Script
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 
 from conversations.errors import ReplyInProgress
 from conversations.models import ContentAccess, Reply, Thread
+from conversations.runtime.wording import filled
 from conversations.staff import access, deletion_counts, display, live
 from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, TypedAdmin, column, user_column
@@ -91,7 +93,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "original": thread,
-            "title": "Live",
+            "title": gettext("Live"),
             "media": Media(css=STYLES, js=LIVE),
             "sight": replace(sight, shown=sight.is_open),
             "page": live.live_page(thread),
@@ -114,7 +116,10 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         threads = Thread.objects.filter(pk__in=[thread.pk for thread in objs])
         running = Reply.objects.filter(thread__in=threads, status=Reply.Status.RUNNING)
-        protected = [display.link(Reply, reply.pk, f"{reply}: stop it first, then delete") for reply in running]
+        protected = [
+            display.link(Reply, reply.pk, filled("{reply}: stop it first, then delete", reply=reply))
+            for reply in running
+        ]
         return [display.link(Thread, t.pk, t) for t in threads], deletion_counts.goes_with(threads), set(), protected
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Thread]) -> list[LogEntry]:

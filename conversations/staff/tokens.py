@@ -3,9 +3,11 @@ from django.contrib.admin import ActionLocation
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.accounts import limits, rights, tokens
 from conversations.models import ApiToken
+from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, user_column
 
@@ -48,13 +50,17 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
         tokens.revoke(queryset.filter(pk__in=[token.pk for token in mine]))
         for token in mine:
             self.log_change(request, token, "Revoked.")
-        self.message_user(request, f"Revoked: {len(mine)}. They stop working at once.", messages.SUCCESS)
+        self.message_user(
+            request, filled("Revoked: {mine}. They stop working at once.", mine=len(mine)), messages.SUCCESS
+        )
         if kept := len(valid) - len(mine):
-            words = f"Kept: {kept}. Only a superuser revokes those of people who may more than you do."
+            words = filled(
+                "Kept: {kept}. Only a superuser revokes those of people who may more than you do.", kept=kept
+            )
             self.message_user(request, words, messages.ERROR)
 
     @admin.display
     def state(self, token: ApiToken) -> str:
         if token.revoked_at:
-            return "revoked"
-        return "expired" if token.expires_at <= timezone.now() else "valid"
+            return gettext("revoked")
+        return gettext("expired") if token.expires_at <= timezone.now() else gettext("valid")

@@ -21,11 +21,13 @@ from django.template.response import TemplateResponse
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.accounts import allowances, mailing, rights
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
 from conversations.models import ApiToken, ContentAccess, File, Thread, UserLimits
+from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
 from conversations.staff.base import STYLES, OfferedLookups, column
 from conversations.threads import deletion
@@ -47,7 +49,9 @@ admin.site.unregister(
 
 
 SIGN_IN = ContentAccess.Action.SIGN_IN
-NOT_AS_THEM = "Only a superuser may do so for staff, and for whoever may more than you do: one could sign in as them."
+NOT_AS_THEM = lazy(
+    "Only a superuser may do so for staff, and for whoever may more than you do: one could sign in as them."
+)
 
 
 class LimitsInline(BaseInline):
@@ -62,15 +66,23 @@ class LimitsInline(BaseInline):
         formset = super().get_formset(request, obj, **kwargs)
         for name, default in {**asdict(by_default()), FILES: settings.OPENBOOK_LIMIT_FILES_MB}.items():
             if name in formset.form.base_fields:
-                words = f"{default:,}" if default else "no limit"
-                formset.form.base_fields[name].help_text = f"Empty: as in the settings, {words}. 0: no limit."
+                words = number(default) if default else gettext("no limit")
+                formset.form.base_fields[name].help_text = filled(
+                    "Empty: as in the settings, {words}. 0: no limit.", words=words
+                )
         return formset
 
     @admin.display(description="now")
     def used(self, limits: UserLimits) -> str:
         use, noted = allowances.use_of(limits.user_id), allowances.spent_on_notes(limits.user_id)
-        running = "1 reply" if use.running == 1 else f"{use.running:,} replies"
-        return f"{running} running; today {use.spent:,} tokens used ({noted:,} for notes), {use.reserved:,} set aside"
+        running = counted("{count} reply", "{count} replies", use.running)
+        return filled(
+            "{running} running; today {spent} tokens used ({noted} for notes), {reserved} set aside",
+            running=running,
+            spent=use.spent,
+            noted=noted,
+            reserved=use.reserved,
+        )
 
 
 class LeavingFilter(admin.SimpleListFilter):
@@ -78,7 +90,7 @@ class LeavingFilter(admin.SimpleListFilter):
     parameter_name = "leaving"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "asked for"), ("no", "not asked for")]
+        return [("yes", gettext("asked for")), ("no", gettext("not asked for"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
         return queryset.filter(deletion__isnull=self.value() == "no") if self.value() in {"yes", "no"} else queryset
@@ -119,7 +131,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         """For people who have forgotten theirs where no mail is set up. Shown in the answer itself, and nowhere else."""
         people = list(queryset[:2])
         if len(people) != 1:
-            self.message_user(request, "Choose one user: a link is for one.", messages.ERROR)
+            self.message_user(request, gettext("Choose one user: a link is for one."), messages.ERROR)
             return None
         (user,) = people
         if not rights.may_sign_in_as(request.user, user):
@@ -129,7 +141,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         self.log_change(request, user, "Made a link for a new password.")
         link = mailing.password_link(user)
         context = self.admin_site.each_context(request) | {
-            "title": "A link for a new password",
+            "title": gettext("A link for a new password"),
             "person": user,
             "link": link,
         }
@@ -190,18 +202,27 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
     @admin.display(description="deletion")
     def goes(self, user: User) -> str:
         if not hasattr(user, "deletion"):
-            return "Not asked for."
+            return gettext("Not asked for.")
         asked_at, due_at = (display.moment(at) for at in (user.deletion.asked_at, user.deletion.due_at))
-        return f"Asked to be deleted on {asked_at}, goes on {due_at}. Whoever signs in before can keep the account."
+        return filled(
+            "Asked to be deleted on {asked_at}, goes on {due_at}. Whoever signs in before can keep the account.",
+            asked_at=asked_at,
+            due_at=due_at,
+        )
 
     @admin.display
     def threads(self, user: User) -> SafeString:
-        return display.list_link(Thread, "their threads", user__id__exact=user.pk)
+        return display.list_link(Thread, gettext("their threads"), user__id__exact=user.pk)
 
     @admin.display
     def memories(self, user: User) -> SafeString:
         about = {"user__id__exact": user.pk}
-        lists = [(Memory, "memories"), (DailySummary, "days"), (Topic, "topics"), (Consolidation, "consolidation")]
+        lists = [
+            (Memory, gettext("memories")),
+            (DailySummary, gettext("days")),
+            (Topic, gettext("topics")),
+            (Consolidation, gettext("consolidation")),
+        ]
         return format_html_join(", ", "{}", ((display.list_link(model, name, **about),) for model, name in lists))
 
     def get_deleted_objects(
@@ -229,7 +250,9 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
 
 def _refuse_shipped_name(name: str) -> None:
     if name in GROUPS:
-        raise ValidationError("`migrate` gives a group of this name its rights: only a superuser may make one.")
+        raise ValidationError(
+            gettext("`migrate` gives a group of this name its rights: only a superuser may make one.")
+        )
 
 
 @admin.register(Group)

@@ -5,9 +5,11 @@ from typing import Any
 from django import template
 from django.contrib.admin.templatetags.admin_list import result_headers
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import ContextSnapshot, Reply
 from conversations.providers.errors import words_instead
+from conversations.runtime import wording
 from conversations.runtime.lagging import as_of
 from conversations.staff import display
 from conversations.staff.requests.request_list import RequestChangeList
@@ -24,12 +26,20 @@ for show in (
     display.error_code,
     display.purpose,
     display.rough,
+    display.with_tokens,
+    wording.inside,
 ):
     register.filter(show.__name__, show)
 
 
-register.filter("instead", words_instead)
 register.simple_tag(as_of)
+
+
+@register.filter
+def in_place_of(snapshot: ContextSnapshot) -> str:
+    """For a request that another model was asked with before."""
+    words = gettext(words_instead(snapshot.fallback_cause))
+    return wording.filled("in place of {model}, which {words}", model=snapshot.fallback_for, words=words)
 
 
 @register.filter

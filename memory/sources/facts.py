@@ -16,6 +16,7 @@ from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row,
 from conversations.models import Assistant
 from conversations.providers.quoting import noted
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import filled
 from memory.models import Memory
 from memory.sources.backend_ranking import Ranking
 from memory.sources.rows import included_lines, list_item, parse_text, parse_time, repeated_rows
@@ -140,7 +141,11 @@ FROM (
         )
 
     def rule(self, assistant: Assistant) -> str:
-        return f"The memory takes at most {assistant.memory_tokens:,} tokens and {LONGEST:,} characters."
+        return filled(
+            "The memory takes at most {tokens} tokens and {characters} characters.",
+            tokens=assistant.memory_tokens,
+            characters=LONGEST,
+        )
 
 
 def in_order(

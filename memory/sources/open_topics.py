@@ -13,6 +13,7 @@ from conversations.models import Assistant
 from conversations.providers.markers import OPEN_SINCE
 from conversations.providers.quoting import noted
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import filled
 from memory.models import Topic
 from memory.sources.rows import included_lines, list_item, parse_time, repeated_rows
 
@@ -95,7 +96,7 @@ FROM (
         return {"open_threads_count": sum(item.included for item in fitted.items)}
 
     def rule(self, assistant: Assistant) -> str:
-        return f"Open threads take at most {assistant.open_threads_tokens:,} tokens."
+        return filled("Open threads take at most {tokens} tokens.", tokens=assistant.open_threads_tokens)
 
 
 def _line(topic: OpenTopic, began_at: datetime) -> str:

@@ -28,6 +28,7 @@ from conversations.models import Assistant, Message
 from conversations.runtime.db import start_over
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import filled
 from memory.index import ranking
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.phrases import passages_holding
@@ -190,7 +191,10 @@ class RecallSource(Source[Recalled]):
         return "score" in item
 
     def rule(self, assistant: Assistant) -> str:
-        return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first."
+        return filled(
+            "What is recalled beside a message takes at most {tokens} tokens, best first.",
+            tokens=assistant.recall_tokens,
+        )
 
 
 def _beside(candidates: Sequence[Candidate], lines: Sequence[str]) -> tuple[Candidate, ...]:

@@ -11,6 +11,7 @@ from conversations.context.sources import Fitted, InvalidRow, SourceItem
 from conversations.models import Assistant
 from conversations.providers.markers import BULLET
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import filled
 from memory.sources.repeats import repeating, said_again
 
 MARKS = re.compile(r"(?:- )?(?:(?:User|Assistant): )?")
@@ -103,9 +104,10 @@ def fit_summary(summary: Summary, heading: str, body: str, tokens: int) -> Fitte
 
 def summary_rule(assistant: Assistant) -> str:
     """Of any summary: the record doesn't tell which of the two it was."""
-    return (
-        f"Today takes at most {assistant.today_tokens:,} tokens, the last conversation "
-        f"{assistant.last_conversation_tokens:,}."
+    return filled(
+        "Today takes at most {today} tokens, the last conversation {last}.",
+        today=assistant.today_tokens,
+        last=assistant.last_conversation_tokens,
     )
 
 

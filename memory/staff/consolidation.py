@@ -9,9 +9,11 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations import schedule
 from conversations.models import Thread
+from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.base import CHANGE_LIST, InspectionAdmin, column, user_column
 from memory.models import Consolidation, Memory, Preferences
@@ -30,7 +32,7 @@ class StateFilter(admin.SimpleListFilter):
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, name) for name in self.states]
+        return [(name, gettext(name)) for name in self.states]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> QuerySet[Consolidation]:
         return queryset.filter(self.states[self.value() or ""]) if self.value() in self.states else queryset
@@ -69,28 +71,36 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     )
     def consolidate_now(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
         enqueued = schedule.consolidate_now(queryset.values_list("user_id", flat=True))
-        self.message_user(request, f"Handed to the workers: {display.with_noun(enqueued, 'user')}.", messages.SUCCESS)
+        self.message_user(
+            request,
+            filled("Handed to the workers: {users}.", users=display.with_noun(enqueued, "user")),
+            messages.SUCCESS,
+        )
 
     owner = user_column()
 
     @admin.display
     def state(self, row: Any) -> SafeString:
         label, note = state_of(row, newest=row.newest, is_off=row.is_off, now=timezone.now())
-        return display.with_note(display.status(STYLES[label], label), note)
+        return display.with_note(display.status(STYLES[label], gettext(label)), note)
 
     done_through = column("through", "through", display.when, sort="through")
     last_attempt = column("last attempt", "started_at", display.when, sort="started_at")
 
     @admin.display
     def parts(self, row: Consolidation) -> str:
-        return f"{row.parts_done:,} of {row.parts_to_do:,}"
+        return filled("{part} of {whole}", part=row.parts_done, whole=row.parts_to_do)
 
     @admin.display(description="no tokens left")
     def limited(self, row: Consolidation) -> str:
         """When notes last came from rules, as the day's tokens were used."""
         if row.limited_at is None:
             return display.NOTHING
-        return f"{row.limited_at:%Y-%m-%d %H:%M} UTC: {display.with_noun(row.parts_limited, 'part')} by rules"
+        return filled(
+            "{when} UTC: {parts} by rules",
+            when=f"{row.limited_at:%Y-%m-%d %H:%M}",
+            parts=display.with_noun(row.parts_limited, "part"),
+        )
 
     started = column("started", "started_at", display.when)
     ended = column("ended", "ended_at", display.when)
@@ -99,7 +109,7 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
 
     @admin.display
     def memories(self, row: Consolidation) -> SafeString:
-        return display.list_link(Memory, "their memories", user__id__exact=row.user_id)
+        return display.list_link(Memory, gettext("their memories"), user__id__exact=row.user_id)
 
 
 STYLES = {
@@ -114,14 +124,23 @@ STYLES = {
 def state_of(row: Consolidation, *, newest: datetime | None, is_off: bool, now: datetime) -> tuple[str, str]:
     """In a word, and what is to be added to it. ``newest`` is when the user was last active where it is remembered. Pure."""
     if is_off:
-        return "switched off", "by the user"
+        return "switched off", gettext("by the user")
     if row.started_at and (row.ended_at is None or row.started_at > row.ended_at):
-        return "running", f"{row.parts_done:,} of {row.parts_to_do:,} parts"
+        return "running", filled("{part} of {whole} parts", part=row.parts_done, whole=row.parts_to_do)
     if row.failures:
-        return "failed", f"{display.with_noun(row.failures, 'time')}: {row.error}; again {_at(row.not_before, now)}"
+        return "failed", filled(
+            "{times}: {error}; again {when}",
+            times=display.with_noun(row.failures, "time"),
+            error=row.error,
+            when=_at(row.not_before, now),
+        )
     due_since = row.wanted_at or (newest if newest and (row.through is None or newest > row.through) else None)
-    return ("waiting", f"until {_at(due_since + schedule.IDLE, now)}") if due_since else ("up to date", "")
+    return (
+        ("waiting", filled("until {when}", when=_at(due_since + schedule.IDLE, now)))
+        if due_since
+        else ("up to date", "")
+    )
 
 
 def _at(moment: datetime | None, now: datetime) -> str:
-    return "now" if moment is None or moment <= now else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    return gettext("now") if moment is None or moment <= now else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -7,8 +7,10 @@ from django.contrib import admin
 from django.db.models import Model
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import Message, Thread
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import CHANGE_LIST, column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column
@@ -44,8 +46,8 @@ class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
         messages = Message.objects.filter(id__in=row.sources).only("id", "position", "thread")
         return display.links(
             format_html(
-                "{} of {}",
-                display.link(Message, turn.pk, f"turn {turn.position}"),
+                gettext("{} of {}"),
+                display.link(Message, turn.pk, filled("turn {position}", position=turn.position)),
                 display.id_link(Thread, turn.thread_id),
             )
             for turn in messages.order_by("id")
@@ -54,7 +56,7 @@ class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
 
 class SummaryAdmin[M: (ThreadSummary, DailySummary)](RememberedAdmin[M]):
     summary = content_column("summary", "text")
-    moments = content_column("key moments", "key_moments", "\n".join)
+    moments = content_column(lazy("key moments"), "key_moments", "\n".join)
 
 
 class InThreadAdmin[M: (ThreadSummary, Topic)](SourcedAdmin[M]):
@@ -85,8 +87,8 @@ class MemoryAdmin(SourcedAdmin[Memory]):
     @admin.display
     def state(self, row: Memory) -> str:
         if row.superseded_by_id:
-            return "replaced"
-        return "ended" if row.ended_at else "holds"
+            return gettext("replaced")
+        return gettext("ended") if row.ended_at else gettext("holds")
 
     since = column("valid from", "valid_from", display.when)
     until = column("valid until", "valid_until", display.when)
@@ -123,7 +125,7 @@ class ThreadSummaryAdmin(SummaryAdmin[ThreadSummary], InThreadAdmin[ThreadSummar
 
     @admin.display
     def state(self, row: ThreadSummary) -> str:
-        return "stale: made anew soon" if row.stale_since else "current"
+        return gettext("stale: made anew soon") if row.stale_since else gettext("current")
 
 
 @admin.register(DailySummary)
@@ -145,8 +147,16 @@ class DailySummaryAdmin(SummaryAdmin[DailySummary]):
         summaries = ThreadSummary.objects.filter(id__in=row.parts).defer("text", "key_moments").order_by("started_at")
         return display.links(
             format_html(
-                "{} of {}",
-                display.link(ThreadSummary, part.pk, f"turns {part.first_position}–{part.last_position}"),
+                gettext("{} of {}"),
+                display.link(
+                    ThreadSummary,
+                    part.pk,
+                    filled(
+                        "turns {first}–{last}",
+                        first=part.first_position,
+                        last=part.last_position,
+                    ),
+                ),
                 display.id_link(Thread, part.thread_id),
             )
             for part in summaries

@@ -11,8 +11,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Left
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from conversations.models import ContextBlock, ContextSnapshot, Message, Thread
+from conversations.runtime.wording import counted, filled, joined
 from conversations.staff import display
 from conversations.staff.trace import trace_reads
 from memory.models import Memory, ThreadSummary, Topic
@@ -57,12 +59,15 @@ def covered(stand_ins: Sequence[StandIn]) -> str:
     """What stands for the turn now. Pure."""
     standing = Counter(stand_in.kind for stand_in in stand_ins if stand_in.stands)
     memories, topics = standing["memory"], standing["topic"]
-    sentences = ["A summary covers it"] if standing["summary"] else []
+    sentences = [gettext("A summary covers it")] if standing["summary"] else []
     if memories or topics:
-        named = ["1 memory" if memories == 1 else f"{memories:,} memories"] if memories else []
+        named = [counted("{count} memory", "{count} memories", memories)] if memories else []
         named += [display.with_noun(topics, "topic")] if topics else []
-        sentences.append(f"{' and '.join(named)} {'rest' if memories + topics > 1 else 'rests'} on it")
-    return f"{'; '.join(sentences)}." if sentences else "No summary covers it, and no memory rests on it."
+        rows, number = joined(named), memories + topics
+        sentences.append(
+            filled("{rows} rests on it", rows=rows) if number == 1 else filled("{rows} rest on it", rows=rows)
+        )
+    return f"{'; '.join(sentences)}." if sentences else gettext("No summary covers it, and no memory rests on it.")
 
 
 def stand_ins_of(message: Message, *, shown: bool) -> list[StandIn]:
@@ -91,7 +96,7 @@ def stand_ins_of(message: Message, *, shown: bool) -> list[StandIn]:
     ]
     elsewhere = [link for link in given.get(str(message.id), []) if link.thread != thread.id]
     if elsewhere:
-        itself = "the turn itself, recalled in other threads"
+        itself = gettext("the turn itself, recalled in other threads")
         stand_ins.append(
             StandIn(
                 kind="turn", id=message.id, model="conversations_message", state=itself, stands=False, given=elsewhere
@@ -109,14 +114,21 @@ def excerpted(rows: QuerySet[Any], field: str, *, shown: bool) -> QuerySet[Any]:
 def state_of(row: ThreadSummary | Memory | Topic) -> str:
     match row:
         case ThreadSummary():
-            made_anew = ", to be made anew" if row.stale_since else ""
-            return f"of turns {row.first_position:,} to {row.last_position:,}{made_anew}"
+            made_anew = gettext(", to be made anew") if row.stale_since else ""
+            return filled(
+                "of turns {first} to {last}{made_anew}",
+                first=row.first_position,
+                last=row.last_position,
+                made_anew=made_anew,
+            )
         case Memory(superseded_by_id=newer) if newer:
-            return "replaced by a newer one"
+            return gettext("replaced by a newer one")
         case Memory():
-            return f"ended {display.moment(row.ended_at)}" if row.ended_at else "holds"
+            return filled("ended {when}", when=display.moment(row.ended_at)) if row.ended_at else gettext("holds")
         case Topic():
-            return f"resolved {display.moment(row.resolved_at)}" if row.resolved_at else "open"
+            return (
+                filled("resolved {when}", when=display.moment(row.resolved_at)) if row.resolved_at else gettext("open")
+            )
 
 
 def is_standing(row: ThreadSummary | Memory | Topic) -> bool:

@@ -5,6 +5,8 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
 from conversations.context.rules.fitting import TOOLS
@@ -15,6 +17,7 @@ from conversations.runtime.db import run
 from conversations.runtime.ids import ids_near, lowest_since
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import counted, filled
 
 BEFORE = read_statements(__file__)["before"]
 FOR_ROOM = frozenset({Reason.OVER_BUDGET, Reason.TURN_LIMIT})
@@ -60,6 +63,15 @@ def _before(snapshot: ContextSnapshot, since: uuid.UUID, until: uuid.UUID) -> li
     )
 
 
+HEADLINES = {
+    (True, False): gettext_noop("Answered by {now}, the turn before by {was}."),
+    (True, True): gettext_noop("Answered by {now}, the attempt before by {was}."),
+    (False, False): gettext_noop("To be answered by {now}, the turn before by {was}."),
+    (False, True): gettext_noop("To be answered by {now}, the attempt before by {was}."),
+}
+"""By whether there is a reply, and whether it is to the same message."""
+
+
 def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwitch | None:
     if (before.provider, before.model) == (after.provider, after.model):
         return None
@@ -67,35 +79,43 @@ def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwit
     names = [str(now), str(was)]
     if names[0] == names[1]:
         names = [f"{now} ({after.provider})", f"{was} ({before.provider})"]
-    answered = "Answered" if after.reply_id else "To be answered"
     again = before.message_id is not None and before.message_id == after.message_id
     return ModelSwitch(
         request=before.id,
         provider=before.provider,
         model=before.model,
-        headline=f"{answered} by {names[0]}, {'the attempt' if again else 'the turn'} before by {names[1]}.",
+        headline=filled(HEADLINES[bool(after.reply_id), again], now=names[0], was=names[1]),
         effects=tuple(_effects(before, after, was, now)),
     )
 
 
 def _effects(before: ContextSnapshot, after: ContextSnapshot, was: Model, now: Model) -> Iterator[str]:
     if was.context_window != now.context_window:
-        yield f"Its window holds {now.context_window:,} tokens instead of {was.context_window:,}."
+        yield filled("Its window holds {now} tokens instead of {was}.", now=now.context_window, was=was.context_window)
     if before.budget != after.budget:
-        yield f"Its budget is {after.budget:,} tokens instead of {before.budget:,}."
+        yield filled("Its budget is {now} tokens instead of {was}.", now=after.budget, was=before.budget)
     if before.hard_cap != after.hard_cap:
-        yield f"It is never given more than {after.hard_cap:,} tokens, instead of {before.hard_cap:,}."
+        yield filled(
+            "It is never given more than {now} tokens, instead of {was}.", now=after.hard_cap, was=before.hard_cap
+        )
     if before.token_factor != after.token_factor:
-        factors = f"{after.token_factor:.2f} tokens for each that we estimate, instead of {before.token_factor:.2f}"
-        yield f"It counts {factors}."
+        yield filled(
+            "It counts {now} tokens for each that we estimate, instead of {was}.",
+            now=f"{after.token_factor:.2f}",
+            was=f"{before.token_factor:.2f}",
+        )
     if _room(before) != _room(after):
         yield from _turns(before, after)
     if _has_tools(before) != _has_tools(after):
-        yield "It is given tools." if _has_tools(after) else "It is given no tools."
+        yield gettext("It is given tools.") if _has_tools(after) else gettext("It is given no tools.")
     if was.uses_memory != now.uses_memory:
-        yield "It is given what is remembered." if now.uses_memory else "It is given the conversation alone."
+        yield (
+            gettext("It is given what is remembered.")
+            if now.uses_memory
+            else gettext("It is given the conversation alone.")
+        )
     if snapshots.cache_of(after).state is CacheState.OTHER_MODEL:
-        yield "The prompt cache starts anew."
+        yield gettext("The prompt cache starts anew.")
 
 
 def _turns(before: ContextSnapshot, after: ContextSnapshot) -> Iterator[str]:
@@ -110,9 +130,11 @@ def _turns(before: ContextSnapshot, after: ContextSnapshot) -> Iterator[str]:
     }
     back = {place for place in given_now - given if place <= last}
     if out:
-        yield f"{_turn_count(len(out))} given before {'is' if len(out) == 1 else 'are'} left out."
+        yield counted("{count} turn given before is left out.", "{count} turns given before are left out.", len(out))
     if back:
-        yield f"{_turn_count(len(back))} left out before {'is' if len(back) == 1 else 'are'} given again."
+        yield counted(
+            "{count} turn left out before is given again.", "{count} turns left out before are given again.", len(back)
+        )
 
 
 def _given(snapshot: ContextSnapshot) -> set[int]:
@@ -126,7 +148,3 @@ def _room(snapshot: ContextSnapshot) -> tuple[int, int, float]:
 
 def _has_tools(snapshot: ContextSnapshot) -> bool:
     return any(section.name == TOOLS for section in snapshots.sections_of(snapshot))
-
-
-def _turn_count(number: int) -> str:
-    return f"{number:,} turn" if number == 1 else f"{number:,} turns"

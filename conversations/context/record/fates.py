@@ -129,9 +129,15 @@ def _source(item: ItemAnswer) -> str:
     return source.name if source else ""
 
 
-def _counted(count: int, kind: str) -> str:
+def forms_of(kind: str) -> tuple[str, str]:
+    """Of one and of several, with the number as `{count}`."""
     noun, several = NOUNS.get(kind, (kind, f"{kind}s"))
-    return f"{count:,} {noun if count == 1 else several}"
+    return f"{{count}} {noun}", f"{{count}} {several}"
+
+
+def _counted(count: int, kind: str) -> str:
+    one, several = forms_of(kind)
+    return (one if count == 1 else several).format(count=f"{count:,}")
 
 
 def _groups_of(file: FileInRequestAnswer, newest: int | None) -> Iterator[PartGroup]:

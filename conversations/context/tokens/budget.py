@@ -9,6 +9,7 @@ from conversations.context.tokens.factor import Factor
 from conversations.context.tokens.thinking import OutputAllowance
 from conversations.models import Assistant, Model
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import filled
 
 SHORTENED_MARK = "\n\n[… {count} characters left out here to fit the context …]\n\n"
 SMALLEST_MARK = " […] "
@@ -121,16 +122,24 @@ class BudgetOrigin:
     @property
     def said(self) -> str:
         """What staff set, for example ``12 % of 200,000 = 24,000 tokens``."""
-        wanted = f"{self.wanted:,} tokens"
-        return wanted if self.share is None else f"{self.share} % of {self.window:,} = {wanted}"
+        if self.share is None:
+            return filled("{wanted} tokens", wanted=self.wanted)
+        return filled(
+            "{share} % of {window} = {wanted} tokens", share=self.share, window=self.window, wanted=self.wanted
+        )
 
     @property
     def words(self) -> str:
         """The same, and what the window left of it."""
         if not self.is_cut:
             return self.said
-        window = f"a window of {self.window:,} with an answer of {self.answer:,} leaves no more"
-        return f"{self.said}, cut to {self.room:,}: {window}"
+        return filled(
+            "{said}, cut to {room}: a window of {window} with an answer of {answer} leaves no more",
+            said=self.said,
+            room=self.room,
+            window=self.window,
+            answer=self.answer,
+        )
 
 
 def shortage(assistant: Assistant, model: Model) -> str:

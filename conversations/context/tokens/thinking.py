@@ -5,9 +5,12 @@ Thinking counts in ``max_tokens``. So a request has room for it beside its answe
 
 from typing import cast
 
+from django.utils.translation import gettext
+
 from conversations.models import Assistant, Effort, Model
 from conversations.providers.thinking import NO_THINKING, Display, Mode, ThinkingPlan
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import filled
 
 SMALLEST_BUDGET = 1_024
 """The API refuses a smaller one."""
@@ -80,17 +83,17 @@ def unpack(text: str) -> ThinkingPlan:
 
 def in_words(plan: ThinkingPlan) -> str:
     """For staff: whether the model thinks, how much, and what is shown of it."""
-    shown = "shown as a summary" if plan.display == "summarized" else "not shown"
+    shown = gettext("shown as a summary") if plan.display == "summarized" else gettext("not shown")
     match plan.mode:
         case "adaptive":
-            return f"as much as it decides, with room for {plan.room:,} tokens, {shown}"
+            return filled("as much as it decides, with room for {room} tokens, {shown}", room=plan.room, shown=shown)
         case "enabled":
-            return f"within {plan.room:,} tokens, {shown}"
+            return filled("within {room} tokens, {shown}", room=plan.room, shown=shown)
         case "between_tools":
-            return "only between tool calls"
+            return gettext("only between tool calls")
         case "disabled":
-            return "switched off"
-    return "not asked for"
+            return gettext("switched off")
+    return gettext("not asked for")
 
 
 def _off(model: Model, effort: str, display: Display, room: int) -> ThinkingPlan:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.context.explain.comparing import (
     Change,
@@ -23,6 +24,7 @@ from conversations.context.sources import source_of
 from conversations.context.tokens import calibration as token_calibration
 from conversations.models import ContextSnapshot
 from conversations.providers.request_parts import in_messages_api
+from conversations.runtime.wording import counted, filled, lazy, marked
 from conversations.staff import display
 from conversations.staff.compare.sides import Side
 from conversations.staff.compare.text_diff import Piece, diffed
@@ -33,22 +35,29 @@ from memory.models import ThreadSummary
 BAR_WIDTH = 120
 FOLDED_FROM = 8
 SETTINGS = {
-    "provider": "provider",
-    "model": "model",
-    "max_tokens": "most tokens of answer and thinking",
-    "thinking": "thinking",
-    "effort": "effort",
-    "budget": "budget",
-    "hard_cap": "hard cap",
-    "budget_origin": "where the budget comes from",
+    "provider": lazy("provider"),
+    "model": lazy("model"),
+    "max_tokens": lazy("most tokens of answer and thinking"),
+    "thinking": lazy("thinking"),
+    "effort": lazy("effort"),
+    "budget": lazy("budget"),
+    "hard_cap": lazy("hard cap"),
+    "budget_origin": lazy("where the budget comes from"),
 }
 USAGE = {
-    "input": "Input tokens",
-    "cache_read_input_tokens": "of these read from the prompt cache",
-    "cache_creation_input_tokens": "of these written to the prompt cache",
-    "cache_creation_1h_input_tokens": "of these for an hour",
-    "output_tokens": "Output tokens",
-    "thinking_tokens": "of these thinking",
+    "input": lazy("Input tokens"),
+    "cache_read_input_tokens": lazy("of these read from the prompt cache"),
+    "cache_creation_input_tokens": lazy("of these written to the prompt cache"),
+    "cache_creation_1h_input_tokens": lazy("of these for an hour"),
+    "output_tokens": lazy("Output tokens"),
+    "thinking_tokens": lazy("of these thinking"),
+}
+
+CHANGES = {
+    "added": marked("{count} turn came in", "{count} turns came in"),
+    "removed": marked("{count} turn dropped out", "{count} turns dropped out"),
+    "shortened": marked("{count} turn became shorter", "{count} turns became shorter"),
+    "restored": marked("{count} turn became whole again", "{count} turns became whole again"),
 }
 
 
@@ -136,7 +145,7 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
             for each in comparison.settings
         ],
         tiers=[tier_row(tier, comparison, a, b, scale) for tier in comparison.tiers],
-        total=row_of(total, "Total", "", 0),
+        total=row_of(total, gettext("Total"), "", 0),
         groups=list(turn_groups(comparison, a, b, summaries)),
         items=list(item_rows(a.items, b.items)),
         cache=where_it_breaks(comparison.prefix, b.page),
@@ -151,47 +160,56 @@ def cost(before: Decimal | None, after: Decimal | None) -> str:
     if before is None or after is None:
         return ""
     sign = "+" if after >= before else "−"
-    return f"{display.money(before)}, then {display.money(after)} ({sign}{display.money(abs(after - before))})"
+    difference = f"{sign}{display.money(abs(after - before))}"
+    return filled(
+        "{before}, then {after} ({difference})",
+        before=display.money(before),
+        after=display.money(after),
+        difference=difference,
+    )
 
 
 def verdict(comparison: Comparison, total: Change[int | None], anew: int) -> str:
     """What changed, in a line."""
-    counts = [
-        (count_of(comparison.added), "came in"),
-        (count_of(comparison.removed), "dropped out"),
-        (count_of(comparison.shortened), "became shorter"),
-        (count_of(comparison.restored), "became whole again"),
-    ]
-    changes = [f"{display.with_noun(count, 'turn')} {what}" for count, what in counts if count]
+    changes = [counted(*CHANGES[name], count) for name, count in counts_of(comparison).items() if count]
     if comparison.summarised:
-        changes.append(f"{count_of(comparison.summarised):,} of these summarised by now")
-    changes += [f"{label(name)} was rewritten" for name in comparison.rewritten]
+        changes.append(filled("{count_of} of these summarised by now", count_of=count_of(comparison.summarised)))
+    changes += [filled("{label} was rewritten", label=label(name)) for name in comparison.rewritten]
     tiers = [tier for tier in comparison.tiers if tier.name != HISTORY]
-    changes += [f"{label(tier.name)} was added" for tier in tiers if tier.before is None]
-    changes += [f"{label(tier.name)} was dropped" for tier in tiers if tier.after is None]
-    changes += [f"another {SETTINGS[setting.name]}" for setting in comparison.settings]
-    size = f"{total.before:,} → {total.after:,} tokens ({signed(total)})"
-    cached = [f"{comparison.prefix.tokens:,} in common from the beginning, {anew:,} anew"] if comparison.prefix else []
+    changes += [filled("{label} was added", label=label(tier.name)) for tier in tiers if tier.before is None]
+    changes += [filled("{label} was dropped", label=label(tier.name)) for tier in tiers if tier.after is None]
+    changes += [filled("another {setting}", setting=SETTINGS[setting.name]) for setting in comparison.settings]
+    size = filled("{before} → {after} tokens ({signed})", before=total.before, after=total.after, signed=signed(total))
+    cached = (
+        [filled("{tokens} in common from the beginning, {anew} anew", tokens=comparison.prefix.tokens, anew=anew)]
+        if comparison.prefix
+        else []
+    )
     if comparison.is_empty:
         return "; ".join(
-            ["No difference: the same request, byte for byte" if comparison.prefix else "No difference", size]
+            [
+                gettext("No difference: the same request, byte for byte")
+                if comparison.prefix
+                else gettext("No difference"),
+                size,
+            ]
         )
-    return "; ".join([", ".join(changes) or "The same turns and texts", size, *cached])
+    return "; ".join([", ".join(changes) or gettext("The same turns and texts"), size, *cached])
 
 
 def label(name: str) -> str:
     if name.startswith(ROUND):
-        return f"What the reply did in {name}"
-    return label_of(name)
+        return filled("What the reply did in {round}", round=name)
+    return gettext(label_of(name))
 
 
 def signed(change: Change[int | None]) -> str:
     difference = (change.after or 0) - (change.before or 0)
-    return f"{difference:+,}".replace("-", "−") if difference else "±0"
+    return f"{'+' if difference > 0 else '−'}{display.number(abs(difference))}" if difference else "±0"
 
 
 def shown_value(value: str | int | None) -> str:
-    return f"{value:,}" if isinstance(value, int) else value or display.NOTHING
+    return display.number(value) if isinstance(value, int) else value or display.NOTHING
 
 
 def row_of(tier: Change[int | None], named: str, change: str, scale: float, **texts: object) -> TierRow:
@@ -220,27 +238,33 @@ def tier_row(tier: Change[int | None], comparison: Comparison, a: Side, b: Side,
     )
 
 
+def counts_of(comparison: Comparison) -> dict[str, int]:
+    """How many turns changed in each way of ``CHANGES``."""
+    changed = (comparison.added, comparison.removed, comparison.shortened, comparison.restored)
+    return {name: count_of(turns) for name, turns in zip(CHANGES, changed, strict=True)}
+
+
 def turns_changed(comparison: Comparison) -> str:
     counts = [
-        (comparison.added, "added"),
-        (comparison.removed, "removed"),
-        (comparison.shortened, "shortened"),
-        (comparison.restored, "whole again"),
-        (comparison.summarised, "summarised by now"),
+        (comparison.added, gettext("added")),
+        (comparison.removed, gettext("removed")),
+        (comparison.shortened, gettext("shortened")),
+        (comparison.restored, gettext("whole again")),
+        (comparison.summarised, gettext("summarised by now")),
     ]
-    return ", ".join(f"{count_of(ranges):,} {what}" for ranges, what in counts if ranges)
+    return ", ".join(f"{display.number(count_of(ranges))} {what}" for ranges, what in counts if ranges)
 
 
 def change_of(tier: Change[int | None], comparison: Comparison) -> str:
     if tier.before is None:
-        return "added"
+        return gettext_noop("added")
     if tier.after is None:
-        return "dropped"
+        return gettext_noop("dropped")
     if tier.name in comparison.rewritten:
-        return "rewritten"
+        return gettext_noop("rewritten")
     if tier.before != tier.after:
-        return "grew" if tier.after > tier.before else "shrank"
-    return "same"
+        return gettext_noop("grew") if tier.after > tier.before else gettext_noop("shrank")
+    return gettext_noop("same")
 
 
 def text_of_tier(side: Side, name: str) -> str:
@@ -258,10 +282,10 @@ def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, 
             continue
         yield ItemRow(
             mark="+" if came else "−",
-            what="recalled turn" if kind == "message" else kind,
+            what=gettext("recalled turn") if kind == "message" else gettext(kind),
             id=id,
             url=page_of((now or was or {}), id),
-            why=Reason(now["reason"]).item_label if now else "Not found any more",
+            why=gettext(Reason(now["reason"]).item_label) if now else gettext("Not found any more"),
         )
 
 
@@ -274,12 +298,17 @@ def page_of(item: Mapping[str, Any], id: str) -> str:
 def where_it_breaks(prefix: Prefix | None, page: Page) -> str:
     """Up to where what was sent before can come from the provider's cache."""
     if prefix is None:
-        return "The exact bytes of one of them can't be had any more, so nothing can be said of the prompt cache."
+        return gettext(
+            "The exact bytes of one of them can't be had any more, so nothing can be said of the prompt cache."
+        )
     if not prefix.breaks_at:
         if prefix.is_all:
-            return "Both are the same to the end."
-        return "It never breaks: the longer one only goes on where the shorter one ends."
-    return f"It breaks at {named_place(prefix.breaks_at, page)}. What comes before is the same in both."
+            return gettext("Both are the same to the end.")
+        return gettext("It never breaks: the longer one only goes on where the shorter one ends.")
+    return filled(
+        "It breaks at {named_place}. What comes before is the same in both.",
+        named_place=named_place(prefix.breaks_at, page),
+    )
 
 
 def named_place(place: str, page: Page) -> str:
@@ -290,9 +319,13 @@ def named_place(place: str, page: Page) -> str:
     spoken = [tier.name for tier in page.tiers if tier.name not in BESIDE_SYSTEM]
     system = spoken[: spoken.index("history")] if "history" in spoken else spoken[:1]
     if page.payload and len(in_messages_api(page.payload)["system"]) < len(system):
-        return "the system text"  # which is sent as one
+        return gettext("the system text")  # which is sent as one
     index = int(number) - 1
-    return f"“{label(system[index])}” ({place})" if index < len(system) else f"the end of the system text ({place})"
+    return (
+        f"“{label(system[index])}” ({place})"
+        if index < len(system)
+        else filled("the end of the system text ({place})", place=place)
+    )
 
 
 def usage(a: ContextSnapshot, b: ContextSnapshot) -> list[FigureChange]:

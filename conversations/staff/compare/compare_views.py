@@ -8,10 +8,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext
 
 from conversations.context.record import snapshots
 from conversations.context.render.rendering import canonical, sha256
 from conversations.models import ContextSnapshot
+from conversations.runtime.wording import lazy
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import InspectionAdmin
@@ -20,7 +22,7 @@ from conversations.staff.compare.sides import neighbour, side_of, summaries_of
 from conversations.staff.compare.what_if_page import what_if_page
 
 TEMPLATES = "admin/conversations/contextsnapshot"
-NOBODY = "No model request has this id. Paste a whole one."
+NOBODY = lazy("No model request has this id. Paste a whole one.")
 
 
 class CompareViews(InspectionAdmin[ContextSnapshot]):
@@ -44,7 +46,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
     def compare_selected(self, request: HttpRequest, queryset: QuerySet[ContextSnapshot]) -> HttpResponse | None:
         chosen = list(queryset.order_by("created_at", "id").values_list("pk", flat=True)[:3])
         if len(chosen) != 2:
-            self.message_user(request, "Choose exactly two requests to compare.", messages.WARNING)
+            self.message_user(request, gettext("Choose exactly two requests to compare."), messages.WARNING)
             return None
         first, second = chosen
         return HttpResponseRedirect(compare_url(second, first))
@@ -55,7 +57,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         previous = neighbour(snapshot, later=False)
         before = self.get_object(request, other_id) if other_id else previous
         context: dict[str, Any] = {
-            "title": "Compare requests",
+            "title": gettext("Compare requests"),
             "asked": other_id,
             "problem": NOBODY if other_id and before is None else "",
             "before": before,
@@ -76,14 +78,17 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         # Without a question the page is a form.
         sight = self._look(request, snapshot, "what if") if any(request.GET.values()) else None
         page = what_if_page(snapshot, request.GET, shown=sight is not None and sight.shown)
-        context = {"title": "What if", "sight": sight, "what_if": page, "page": page.compared}
+        context = {"title": gettext("What if"), "sight": sight, "what_if": page, "page": page.compared}
         return self._page(request, snapshot, "what_if", context)
 
     def prove_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         """It shows digests and no content: of the request itself to who may read that."""
         snapshot = self._snapshot(request, id)
         shown = self._look(request, snapshot, "proof").shown
-        context: dict[str, Any] = {"title": "Proof", "recorded": display.digest(bytes(snapshot.digest), shown=shown)}
+        context: dict[str, Any] = {
+            "title": gettext("Proof"),
+            "recorded": display.digest(bytes(snapshot.digest), shown=shown),
+        }
         try:
             content = canonical(snapshots.rebuild(snapshot))
         except snapshots.NotRebuildable as error:

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.context.explain.comparing import Comparison, Page, TurnSpan
 from conversations.context.reasons import Reason
 from conversations.context.record.turn_account import TurnRun
 from conversations.context.tokens.estimate import text_of
 from conversations.context.turns.turn import Turn
+from conversations.runtime.wording import filled
 from conversations.staff.compare.sides import Side
 from memory.models import ThreadSummary
 
@@ -55,10 +58,10 @@ def count_of(ranges: Iterable[TurnSpan]) -> int:
 
 def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
     groups = [
-        ("Turns that came in", "+", comparison.added, b, a.page),
-        ("Turns that dropped out", "−", comparison.removed, a, b.page),
-        ("Turns that became shorter", "…", comparison.shortened, b, b.page),
-        ("Turns that are whole again", "=", comparison.restored, b, a.page),
+        (gettext("Turns that came in"), "+", comparison.added, b, a.page),
+        (gettext("Turns that dropped out"), "−", comparison.removed, a, b.page),
+        (gettext("Turns that became shorter"), "…", comparison.shortened, b, b.page),
+        (gettext("Turns that are whole again"), "=", comparison.restored, b, a.page),
     ]
     for title, mark, ranges, side, other in groups:
         rows = [
@@ -73,7 +76,7 @@ def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[Th
 def by_reason(turns: TurnSpan, other: Page) -> Iterator[tuple[TurnSpan, str]]:
     """The turns as ranges that share what became of them in the other request."""
     if str(other.thread) != turns.thread:
-        yield turns, "of another thread"
+        yield turns, gettext("of another thread")
         return
     fates = ((place, fate_in(other.runs, place)) for place in range(turns.first, turns.last + 1))
     for why, group in groupby(fates, key=lambda fate: fate[1]):
@@ -84,8 +87,8 @@ def by_reason(turns: TurnSpan, other: Page) -> Iterator[tuple[TurnSpan, str]]:
 def fate_in(runs: Sequence[TurnRun], place: int) -> str:
     run = next((run for run in runs if run.first <= place <= run.last), None)
     if run is None:
-        return "not said yet" if not runs or place > runs[-1].last else "not counted"
-    return Reason(run.reason).label
+        return gettext("not said yet") if not runs or place > runs[-1].last else gettext("not counted")
+    return gettext(Reason(run.reason).label)
 
 
 def turn_range(turns: TurnSpan, why: str, side: Side, summaries: Sequence[ThreadSummary]) -> TurnRange:
@@ -93,7 +96,9 @@ def turn_range(turns: TurnSpan, why: str, side: Side, summaries: Sequence[Thread
     turns_shown = [side.turns[place] for place in places if place in side.turns][:EXCERPTS]
     one = turns.first == turns.last
     return TurnRange(
-        what=f"turn {turns.first:,}" if one else f"turns {turns.first:,} to {turns.last:,}",
+        what=filled("turn {first}", first=turns.first)
+        if one
+        else filled("turns {first} to {last}", first=turns.first, last=turns.last),
         thread=turns.thread,
         after=turns.last + 1,
         count=len(places),

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.translation import gettext
 
 from conversations.context import replay
 from conversations.context.built_context import Context
@@ -27,18 +28,19 @@ from conversations.context.tokens.budget import in_tokens
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import ProviderError, get_provider, model_of, provider_name
 from conversations.runtime.db import read_only
+from conversations.runtime.wording import filled, lazy
 from conversations.staff.compare.compare_page import ComparePage, compare_page
 from conversations.staff.compare.sides import side_of, side_of_context, summaries_of
 from conversations.tools import tools_for
 
 MOST_TOKENS, MOST_TURNS = 2_000_000, 2_000
 BUDGETS = {
-    "total_tokens": ("Whole context", 0, MOST_TOKENS),
-    "hard_cap_tokens": ("Hard cap", 1, MOST_TOKENS),
-    "history_tokens_high": ("History, at most", 0, MOST_TOKENS),
-    "history_tokens_low": ("History, after it drops", 0, MOST_TOKENS),
-    "history_turns_max": ("Turns, at most", 2, MOST_TURNS),
-    "history_turns_min": ("Turns, after it drops", 0, MOST_TURNS),
+    "total_tokens": (lazy("Whole context"), 0, MOST_TOKENS),
+    "hard_cap_tokens": (lazy("Hard cap"), 1, MOST_TOKENS),
+    "history_tokens_high": (lazy("History, at most"), 0, MOST_TOKENS),
+    "history_tokens_low": (lazy("History, after it drops"), 0, MOST_TOKENS),
+    "history_turns_max": (lazy("Turns, at most"), 2, MOST_TURNS),
+    "history_turns_min": (lazy("Turns, after it drops"), 0, MOST_TURNS),
 }
 """Columns of an assistant with what they are called, and the least and the most of each."""
 ASCENDING = (
@@ -46,28 +48,37 @@ ASCENDING = (
     ("history_turns_min", "history_turns_max"),
 )
 """Of these each is at most the next."""
-TODAY = "the assistant as it is today"
+TODAY = lazy("the assistant as it is today")
 ELSEWHERE = (TODAY, True)
 """Where a part comes from that is another than it was, and whether that is of today. Sources say it of theirs."""
-NOT_EXACT = (
-    "With its own settings it does not come out as it was sent, so not all of the difference below comes of what you "
-    "changed. The assistant's budget for history or its switches were changed since, a turn beside the window was "
-    "forgotten, or a part of it had to be cut for this one message."
+NOT_EXACT = lazy(
+    "With its own settings it does not come out as it was sent, so not all of the difference below "
+    "comes of what you changed. The assistant's budget for history or its switches were changed "
+    "since, a turn beside the window was forgotten, or a part of it had to be cut for this one "
+    "message."
 )
 
 
 class WhatIfForm(forms.Form):
     """What is left empty stays as it was, or as the other assistant has it."""
 
-    assistant = forms.ModelChoiceField(Assistant.objects.all(), required=False, empty_label="the same")
-    filtering = forms.ChoiceField(
-        label="Fulfilled artifact requests",
-        required=False,
-        choices=[("", "the same"), ("on", "left out"), ("off", "kept")],
+    assistant = forms.ModelChoiceField(
+        Assistant.objects.all(), required=False, label=lazy("Assistant"), empty_label=lazy("the same")
     )
-    memory = forms.ChoiceField(label="Memory", required=False, choices=[("", "as recorded"), *MemoryChoice.choices[1:]])
+    filtering = forms.ChoiceField(
+        label=lazy("Fulfilled artifact requests"),
+        required=False,
+        choices=[("", lazy("the same")), ("on", lazy("left out")), ("off", lazy("kept"))],
+    )
+    memory = forms.ChoiceField(
+        label=lazy("Memory"),
+        required=False,
+        choices=[("", lazy("as recorded")), *((value, lazy(label)) for value, label in MemoryChoice.choices[1:])],
+    )
     query = forms.ChoiceField(
-        label="Contextualised query", required=False, choices=[("", "as recorded"), *QueryChoice.choices[1:]]
+        label=lazy("Contextualised query"),
+        required=False,
+        choices=[("", lazy("as recorded")), *((value, lazy(label)) for value, label in QueryChoice.choices[1:])],
     )
 
     def __init__(self, record: Record, *args: Any, **kwargs: Any) -> None:
@@ -98,12 +109,18 @@ class WhatIfForm(forms.Form):
                 name: figure for name, figure in fitting(figures, fixed).items() if figure != figures[name]
             }
         if self.changes:
-            changes = " and ".join(
-                f"“{BUDGETS[name][0]}” {'raised' if figure > getattr(self.settings.assistant, name) else 'lowered'} "
-                f"to {figure:,}"
+            changes = gettext(" and ").join(
+                filled(
+                    "“{name}” {change} to {figure}",
+                    name=BUDGETS[name][0],
+                    change=gettext("raised") if figure > getattr(self.settings.assistant, name) else gettext("lowered"),
+                    figure=figure,
+                )
                 for name, figure in self.changes.items()
             )
-            raise forms.ValidationError(f"These figures contradict one another. They fit with {changes}.")
+            raise forms.ValidationError(
+                filled("These figures contradict one another. They fit with {changes}.", changes=changes)
+            )
         return values
 
     @property
@@ -214,7 +231,7 @@ def what_if_page(snapshot: ContextSnapshot, query_data: Any, *, shown: bool) -> 
 def origins(record: Record, wanted: Settings, remade: ReplayedContexts) -> list[Origin]:
     """Honest about what is as it was and what is of today."""
     own, other = _texts(remade.own), _texts(remade.other)
-    history = Origin(label=label_of(HISTORY), comes_from="the thread as it was, chosen by the settings above")
+    history = Origin(label=label_of(HISTORY), comes_from=gettext("the thread as it was, chosen by the settings above"))
     return [history, *(_origin(name, own.get(name) == text, wanted) for name, text in other.items())]
 
 
@@ -223,11 +240,11 @@ def _origin(name: str, is_same: bool, wanted: Settings) -> Origin:
     source = next((source for source in all_sources() if source.name == name), None)
     stands = source is not None and source.place is Place.STANDING
     if stands and wanted.memory is MemoryChoice.NOW:
-        return Origin(label=label, comes_from="memory as it is now", is_now=True)
+        return Origin(label=label, comes_from=gettext("memory as it is now"), is_now=True)
     if is_same:
-        return Origin(label=label, comes_from="the record")
+        return Origin(label=label, comes_from=gettext("the record"))
     if stands:
-        return Origin(label=label, comes_from="the record, cut anew to its room")
+        return Origin(label=label, comes_from=gettext("the record, cut anew to its room"))
     comes_from, is_now = source.comes_from if source else ELSEWHERE
     return Origin(label=label, comes_from=comes_from, is_now=is_now)
 

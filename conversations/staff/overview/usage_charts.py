@@ -10,10 +10,12 @@ from operator import itemgetter
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.context.reasons import Reason
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import prices
+from conversations.runtime.wording import filled, lazy, number
 from conversations.staff import display, feedback
 from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Axis, Chart, Series, Value, chart
@@ -22,9 +24,9 @@ from conversations.upkeep.hourly_figures import Hour
 
 STATUSES = ("completed", "stopped", "interrupted", "failed", "pending")
 USED = {
-    "cache_read": ("read from the cache", ["cache_read"]),
-    "cache_write": ("written to it", ["cache_write", "cache_write_hour"]),
-    "input": ("other input", ["input"]),
+    "cache_read": (lazy("read from the cache"), ["cache_read"]),
+    "cache_write": (lazy("written to it"), ["cache_write", "cache_write_hour"]),
+    "input": (lazy("other input"), ["input"]),
     "output": ("output", ["output"]),
 }
 """What the chart of tokens stacks, and the figures that each of it is the sum of."""
@@ -56,9 +58,9 @@ class Range:
 
 
 RANGES = (
-    Range(slug="24h", label="24 hours", step=timedelta(hours=1), steps=24, shown="%H:%M"),
-    Range(slug="7d", label="7 days", step=timedelta(hours=6), steps=28, shown="%b %d %H:%M"),
-    Range(slug="30d", label="30 days", step=timedelta(days=1), steps=30, shown="%b %d"),
+    Range(slug="24h", label=lazy("24 hours"), step=timedelta(hours=1), steps=24, shown="%H:%M"),
+    Range(slug="7d", label=lazy("7 days"), step=timedelta(hours=6), steps=28, shown="%b %d %H:%M"),
+    Range(slug="30d", label=lazy("30 days"), step=timedelta(days=1), steps=30, shown="%b %d"),
 )
 
 
@@ -108,14 +110,16 @@ def overview_context(query: Mapping[str, str]) -> dict[str, Any]:
         "page": page,
         "feedback": feedback.counts(page.start, assistant, model),
         "plane": charts.PLANE,
-        "title": "Overview of model requests",
+        "title": gettext("Overview of model requests"),
         "range": shown,
         "ranges": RANGES,
         "assistant": assistant,
         "assistants": [(pk, names.get(pk, display.NOTHING)) for pk in assistants],
         "model": model,
         "models": sorted({*page.models, *filter(None, [model])}),
-        "empty_text": "No model requests in this time. Each message that somebody sends makes one, counted here at once.",
+        "empty_text": gettext(
+            "No model requests in this time. Each message that somebody sends makes one, counted here at once."
+        ),
         "requests_url": display.list_url(ContextSnapshot, **{name: value for name, value in filters.items() if value}),
     }
 
@@ -195,7 +199,10 @@ def counted(sums: Counter[str]) -> int:
 def of_estimates(sums: Counter[str]) -> str:
     if not sums["estimated"]:
         return ""
-    return f"with estimates for {display.with_noun(sums['estimated'], 'request')} whose service told nothing"
+    return filled(
+        "with estimates for {requests} whose service told nothing",
+        requests=display.with_noun(sums["estimated"], "request"),
+    )
 
 
 def facts(whole: UsageStep) -> list[KeyFigure]:
@@ -203,26 +210,29 @@ def facts(whole: UsageStep) -> list[KeyFigure]:
     failed = sums["status failed"]
     share = cache_share(sums)
     return [
-        KeyFigure(label="model requests", value=f"{requests:,}"),
-        KeyFigure(label="failed", value=f"{failed:,}", note=percent(failed / requests) if requests else ""),
-        KeyFigure(label="tokens in, reported", value=f"{prompt_of(sums):,}", note=of_estimates(sums)),
-        KeyFigure(label="tokens out, reported", value=f"{sums['output']:,}", note=of_estimates(sums)),
+        KeyFigure(label=gettext("model requests"), value=number(requests)),
+        KeyFigure(label=gettext("failed"), value=number(failed), note=percent(failed / requests) if requests else ""),
+        KeyFigure(label=gettext("tokens in, reported"), value=number(prompt_of(sums)), note=of_estimates(sums)),
+        KeyFigure(label=gettext("tokens out, reported"), value=number(sums["output"]), note=of_estimates(sums)),
         KeyFigure(
-            label="cost",
+            label=gettext("cost"),
             value=display.money(whole.cost if whole.unpriced < counted(sums) else None),
-            note=f"without {display.with_noun(whole.unpriced, 'request')} of unknown price" if whole.unpriced else "",
+            note=filled("without {requests} of unknown price", requests=display.with_noun(whole.unpriced, "request"))
+            if whole.unpriced
+            else "",
         ),
-        KeyFigure(label="input from the cache", value=display.NOTHING if share is None else percent(share)),
+        KeyFigure(label=gettext("input from the cache"), value=display.NOTHING if share is None else percent(share)),
         *(
             KeyFigure(
-                label=f"{what}, {name}", value=display.milliseconds(hourly_figures.percentile(sums, kind, SHARES[name]))
+                label=f"{what}, {name}",
+                value=display.milliseconds(hourly_figures.percentile(sums, kind, SHARES[name])),
             )
-            for kind, what in (("first_token", "first token"), ("took", "in all"))
+            for kind, what in (("first_token", gettext("first token")), ("took", gettext("in all")))
             for name in SHARES
         ),
-        KeyFigure(label="over budget", value=f"{sums['over_budget']:,}"),
-        KeyFigure(label="in place of another model", value=f"{sums['fallback']:,}"),
-        KeyFigure(label="with a source that failed", value=f"{sums['troubled']:,}"),
+        KeyFigure(label=gettext("over budget"), value=number(sums["over_budget"])),
+        KeyFigure(label=gettext("in place of another model"), value=number(sums["fallback"])),
+        KeyFigure(label=gettext("with a source that failed"), value=number(sums["troubled"])),
     ]
 
 
@@ -236,33 +246,33 @@ def request_charts(steps: Sequence[UsageStep]) -> list[Chart]:
     return [
         chart(
             "requests",
-            "Model requests",
+            gettext("Model requests"),
             labels,
-            [series_of(steps, name, name, itemgetter(f"status {name}")) for name in STATUSES],
+            [series_of(steps, gettext(name), name, itemgetter(f"status {name}")) for name in STATUSES],
             Axis(show=COUNT),
-            note="by how they ended",
+            note=gettext("by how they ended"),
         ),
         chart(
             "tokens",
-            "Tokens",
+            gettext("Tokens"),
             labels,
-            [series_of(steps, name, kind, partial(added, kinds)) for kind, (name, kinds) in USED.items()],
+            [series_of(steps, str(name), kind, partial(added, kinds)) for kind, (name, kinds) in USED.items()],
             Axis(show=COUNT, tick=short_number),
-            note="as reported",
+            note=gettext("as reported"),
         ),
         chart(
             "cost",
-            "Cost",
+            gettext("Cost"),
             labels,
             [Series(name="USD", look="cost", values=[float(step.cost) for step in steps])],
             Axis(show=lambda value: display.money(Decimal(str(value)))),
-            note="by list prices",
+            note=gettext("by list prices"),
         ),
         chart(
             "cache",
-            "Input from the prompt cache",
+            gettext("Input from the prompt cache"),
             labels,
-            [series_of(steps, "share of the input", "cache_read", cache_share)],
+            [series_of(steps, gettext("share of the input"), "cache_read", cache_share)],
             Axis(show=percent, most=1),
             are_lines=True,
         ),
@@ -280,12 +290,12 @@ def latency_charts(steps: Sequence[UsageStep]) -> list[Chart]:
                 for name, share in SHARES.items()
             ],
             Axis(show=display.milliseconds),
-            note="to within a tenth: half and 95 of 100 took no longer",
+            note=gettext("to within a tenth: half and 95 of 100 took no longer"),
             are_lines=True,
         )
         for slug, title, kind in (
-            ("first-token", "Time to the first token", "first_token"),
-            ("took", "Time in all", "took"),
+            ("first-token", gettext("Time to the first token"), "first_token"),
+            ("took", gettext("Time in all"), "took"),
         )
     ]
 
@@ -296,19 +306,22 @@ def context_charts(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
     return [
         chart(
             "left-out",
-            "Turns left out",
+            gettext("Turns left out"),
             labels_of(steps),
-            [series_of(steps, each.label, each.value, itemgetter(f"left_out {each.value}")) for each in left_out],
+            [
+                series_of(steps, gettext(each.label), each.value, itemgetter(f"left_out {each.value}"))
+                for each in left_out
+            ],
             Axis(show=COUNT, tick=short_number),
-            note="by reason, summed over the requests",
+            note=gettext("by reason, summed over the requests"),
         ),
         chart(
             "recalled",
-            "Requests with something recalled",
+            gettext("Requests with something recalled"),
             labels_of(steps),
-            [series_of(steps, "recalled for the message", "recalled", itemgetter("recalled"))],
+            [series_of(steps, gettext("recalled for the message"), "recalled", itemgetter("recalled"))],
             Axis(show=COUNT),
-            note="memories and earlier turns, beside the message",
+            note=gettext("memories and earlier turns, beside the message"),
         ),
     ]
 

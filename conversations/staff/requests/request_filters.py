@@ -6,6 +6,7 @@ from django.contrib.admin import ModelAdmin, SimpleListFilter
 from django.db.models import QuerySet
 from django.db.models.lookups import Exact
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from conversations.models import FATES, Assistant, ContextSnapshot, RequestHour, Thread
 from conversations.models.indexes import ErrorCode, Exceeds, IsThere, Tells
@@ -26,7 +27,7 @@ class ReasonFilter(SimpleListFilter):
     parameter_name = "reason"
 
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
-        return [(code, code.replace("_", " ")) for code in FATES]
+        return [(code, gettext(code.replace("_", " "))) for code in FATES]
 
     def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         code = self.value()
@@ -38,7 +39,7 @@ class OverBudgetFilter(SimpleListFilter):
     parameter_name = "budget"
 
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
-        return [("over", "Over budget")]
+        return [("over", gettext("Over budget"))]
 
     def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         if self.value() != "over":
@@ -53,7 +54,7 @@ class ErrorFilter(SimpleListFilter):
     parameter_name = "error"
 
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
-        return [("any", "Any"), *((code, code.replace("_", " ")) for code in SENTENCES)]
+        return [("any", gettext("Any")), *((code, code) for code in SENTENCES)]
 
     def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         match self.value():
@@ -73,7 +74,7 @@ class FallbackFilter(SimpleListFilter):
     parameter_name = "fallback"
 
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
-        return [("any", "In place of another model")]
+        return [("any", gettext("In place of another model"))]
 
     def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         return queryset.filter(fallback_for__gt="") if self.value() == "any" else queryset

@@ -15,13 +15,16 @@ from django.db import connections, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.models import ContextSnapshot, Thread
 from conversations.runtime import lagging
 from conversations.runtime.ids import lowest_uuid7
+from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.requests.by_request_id import replies_of
 from conversations.upkeep.hourly_figures import CLOCKS, PLAIN
@@ -131,8 +134,8 @@ class RequestChangeList(ChangeList):
         """What can be said of the number of rows without reading them."""
         shown = len(self.result_list)
         if self.has_more or self.has_newer:
-            return f"{shown:,} on this page"
-        return f"{shown:,} model request{'' if shown == 1 else 's'}"
+            return filled("{shown} on this page", shown=shown)
+        return display.with_noun(shown, "model request")
 
     @cached_property
     def in_all(self) -> str:
@@ -140,7 +143,11 @@ class RequestChangeList(ChangeList):
         if not (self.has_more or self.has_newer) and not (self.query or self.has_active_filters):
             return ""
         count, is_exact = all_rows()
-        return f"{count:,} in all" if is_exact else f"about {count:,} in all, as PostgreSQL last estimated"
+        return (
+            filled("{count} in all", count=count)
+            if is_exact
+            else filled("about {count} in all, as PostgreSQL last estimated", count=count)
+        )
 
     @cached_property
     def periods(self) -> dict[str, Any] | None:
@@ -151,21 +158,21 @@ class RequestChangeList(ChangeList):
         year, month, day = (int(value) if value.isdigit() else None for value in map(self._chosen, PERIODS))
         if year and month and day:
             here = datetime(year, month, day)
-            back = self._period(f"{here:%B %Y}", year, month)
-            return {"back": back, "choices": [Period(title=f"{here:%B %-d}")]}
+            back = self._period(date_format(here, "YEAR_MONTH_FORMAT"), year, month)
+            return {"back": back, "choices": [Period(title=date_format(here, "MONTH_DAY_FORMAT"))]}
         if year is None and first.year == last.year:
             year = last.year
             month = last.month if first.month == last.month else month
         if year and month:
             days = (date(year, month, day) for day in range(1, calendar.monthrange(year, month)[1] + 1))
             shown = [at for at in days if first.date() <= at <= last.date()]
-            choices = [self._period(f"{at:%B %-d}", year, month, at.day) for at in shown]
+            choices = [self._period(date_format(at, "MONTH_DAY_FORMAT"), year, month, at.day) for at in shown]
             return {"back": self._period(str(year), year), "choices": choices}
         if year:
             months = (date(year, month, 1) for month in range(1, 13))
             shown = [at for at in months if first.date().replace(day=1) <= at <= last.date()]
-            choices = [self._period(f"{at:%B %Y}", year, at.month) for at in shown]
-            return {"back": self._period("All dates"), "choices": choices}
+            choices = [self._period(date_format(at, "YEAR_MONTH_FORMAT"), year, at.month) for at in shown]
+            return {"back": self._period(gettext("All dates")), "choices": choices}
         return {"back": None, "choices": [self._period(str(year), year) for year in range(first.year, last.year + 1)]}
 
     def _chosen(self, period: str) -> str:

@@ -19,6 +19,7 @@ from conversations.models import ContentAccess, ContextSnapshot, Thread
 from conversations.providers import prices
 from conversations.runtime.lagging import watch
 from conversations.runtime.site import public_address
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, column
@@ -32,8 +33,8 @@ from conversations.staff.snapshot.snapshot_page import failures, snapshot_page
 from conversations.upkeep.hourly_figures import cost_of
 
 NAME = "conversations_contextsnapshot"
-NOT_PERMITTED = "To download it takes the permissions to read and to export content: ask a support lead."
-NO_REASON = "To download it, first state on the page of the model request why you need it: "
+NOT_PERMITTED = lazy("To download it takes the permissions to read and to export content: ask a support lead.")
+NO_REASON = lazy("To download it, first state on the page of the model request why you need it: ")
 
 
 @admin.register(ContextSnapshot)
@@ -121,10 +122,10 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     def action_checkbox(self, obj: ContextSnapshot) -> SafeString:
         # As Django's own, without a template for each: those took a sixth of the page's time.
         return format_html(
-            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="Select {}">',
+            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
             ACTION_CHECKBOX_NAME,
             obj.pk,
-            obj,
+            filled("Select {row}", row=obj),
         )
 
     @admin.display(description="user, thread")
@@ -135,8 +136,9 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     @admin.display(description="asked")
     def asked(self, snapshot: ContextSnapshot) -> SafeString:
         made_for = display.purpose(snapshot.purpose, snapshot.round)
+        is_plain = snapshot.purpose == ContextSnapshot.Purpose.REPLY and snapshot.round == 1
         return display.with_note(
-            display.with_note(snapshot.thread.assistant, snapshot.model), "" if made_for == "round 1" else made_for
+            display.with_note(snapshot.thread.assistant, snapshot.model), "" if is_plain else made_for
         )
 
     @admin.display(description="status")
@@ -155,17 +157,23 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
             if snapshot.quotes_turns
             else display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)
         )
-        sent = f"{snapshot.message_history_count:,} sent, {snapshots.left_out(snapshot).total():,} left out"
+        sent = filled(
+            "{sent} sent, {total} left out",
+            sent=snapshot.message_history_count,
+            total=snapshots.left_out(snapshot).total(),
+        )
         return display.with_note(total, sent)
 
     @admin.display(description="took")
     def latency(self, snapshot: ContextSnapshot) -> SafeString:
         whole = display.took(snapshot.created_at, snapshot.ended_at)
         first = display.milliseconds(snapshot.first_token_ms)
-        return display.with_note(whole, f"first {first}" if snapshot.first_token_ms is not None else "")
+        return display.with_note(
+            whole, filled("first {first}", first=first) if snapshot.first_token_ms is not None else ""
+        )
 
     @admin.display(description="cost, cached")
     def cost(self, snapshot: ContextSnapshot) -> SafeString:
         tokens = prices.tokens_of(snapshot.usage)
-        cached = f"{display.share(tokens.cache_read, tokens.prompt)} cached" if tokens else ""
+        cached = filled("{share} cached", share=display.share(tokens.cache_read, tokens.prompt)) if tokens else ""
         return display.with_note(display.money(cost_of(snapshot)), cached)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conversations.context.explain.section_names import label_of
 from conversations.models import ContextSnapshot
 
@@ -32,7 +34,7 @@ def segments(snapshot: ContextSnapshot, sections: Sequence[dict[str, Any]]) -> l
         placed.append(
             Segment(
                 name=section["name"],
-                label=label_of(section["name"], snapshot.purpose),
+                label=gettext(label_of(section["name"], snapshot.purpose)),
                 tokens=tokens,
                 percent=f"{tokens / total:.0%}",
                 x=round(before * scale, 1),

@@ -7,11 +7,14 @@ from uuid import UUID
 
 from django.db.models import UUIDField, Value
 from django.db.models.functions import Cast, Left
+from django.utils.translation import gettext
 
 from conversations.context.reasons import Reason
+from conversations.context.record.fates import forms_of
 from conversations.context.record.snapshot_shapes import FateAnswer
 from conversations.context.sources import Source, all_sources, source_of
 from conversations.models import Assistant, Message
+from conversations.runtime.wording import counted
 
 EXCERPT_CHARS = 300
 NOWHERE = Cast(Value(None), UUIDField())
@@ -73,12 +76,12 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             included=item["included"],
             tokens=item["tokens"],
             code=item["reason"],
-            reason=Reason(item["reason"]).item_label,
+            reason=gettext(Reason(item["reason"]).item_label),
             rule="" if item["included"] else rule(Reason(item["reason"]), source_of(item), assistant),
             score=item.get("score"),
             replaced_by=item.get("replaced_by"),
             passages=[_passage_row(part, texts.get(item["id"], "")) for part in item.get("passages", ())],
-            **rows_by_id.get(item["id"], {"what": item["kind"]}),
+            **rows_by_id.get(item["id"], {"what": gettext(item["kind"])}),
         )
         for item in items
     ]
@@ -101,10 +104,10 @@ def tallied(fates: Sequence[FateAnswer], assistant: Assistant) -> list[Tally]:
     sources = {source.name: source for source in all_sources()}
     return [
         Tally(
-            what=fate["what"],
+            what=counted(*forms_of(fate["kind"]), fate["count"]),
             included=fate["included"],
             code=reason.value,
-            reason=reason.item_label,
+            reason=gettext(reason.item_label),
             rule="" if fate["included"] else rule(reason, sources.get(fate["source"]), assistant),
         )
         for fate in sorted(fates, key=lambda fate: not fate["included"])
@@ -116,8 +119,8 @@ def tallied(fates: Sequence[FateAnswer], assistant: Assistant) -> list[Tally]:
 def rule(reason: Reason, source: Source[Any] | None, assistant: Assistant) -> str:
     """What kept it out, with the numbers of the assistant as it is set today."""
     if reason is Reason.EXPIRED:
-        return "What was true for a while is not told after it."
-    return source.rule(assistant) if source and reason is Reason.OVER_BUDGET else reason.rule
+        return gettext("What was true for a while is not told after it.")
+    return source.rule(assistant) if source and reason is Reason.OVER_BUDGET else gettext(reason.rule)
 
 
 def _candidate_rows(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, Any]]:
@@ -133,6 +136,6 @@ def _candidate_rows(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, 
         for model, kind in kinds.items()
     ]
     return {
-        str(id): {"what": what, "exists": True, "excerpt": excerpt, "message": message, "thread": thread}
+        str(id): {"what": gettext(what), "exists": True, "excerpt": excerpt, "message": message, "thread": thread}
         for id, what, excerpt, message, thread in first.union(*others, all=True)
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 from conversations.context.render.rendering import canonical
 from conversations.providers.base import Payload
+from conversations.runtime.wording import filled
 from conversations.staff import display
 
 MOST_CHARS = 60_000
@@ -50,5 +51,5 @@ def without_pictures(value: Any) -> Any:
         case list():
             return [without_pictures(part) for part in value]
         case str() if len(value) > LONGEST_WORD and " " not in value and PICTURE.match(value):
-            return f"({len(value):,} characters of base64)"
+            return filled("({count} characters of base64)", count=len(value))
     return value

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from conversations.context.files.excerpts import read_ranges, write_ranges
 from conversations.context.files.unread import ALL_READ, things
 from conversations.context.record.fates import PICTURE, PartGroup, part_groups
 from conversations.context.record.snapshot_shapes import FileGivenAnswer, FileInRequestAnswer
+from conversations.runtime.wording import filled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +56,8 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
             fates=[
                 *(
                     FileFate(
-                        parts=given["parts"] or "none",
-                        fate="given",
+                        parts=given["parts"] or gettext("none"),
+                        fate=gettext("given"),
                         reason=_extent(file, given),
                         position=given["position"],
                         tokens=given["tokens"],
@@ -63,7 +66,10 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
                 ),
                 *(
                     FileFate(
-                        parts=row["parts"], fate="given", reason="read by the model, with a tool", tokens=row["tokens"]
+                        parts=row["parts"],
+                        fate=gettext("given"),
+                        reason=gettext("read by the model, with a tool"),
+                        tokens=row["tokens"],
                     )
                     for row in file["read"]
                 ),
@@ -71,7 +77,7 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
                     FileFate(
                         parts=write_ranges(group.numbers),
                         things=things(group.unread) if group.unread and shown else "",
-                        fate="left out",
+                        fate=gettext("left out"),
                         reason=_why(group),
                     )
                     for group in part_groups([file], newest=None)
@@ -91,12 +97,12 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
 
 def _extent(file: FileInRequestAnswer, given: FileGivenAnswer) -> str:
     if given["whole"]:
-        return "the whole file"
+        return gettext("the whole file")
     if file["unread"] and len(read_ranges(given["parts"])) == file["parts"]:
         return ALL_READ
-    return "with an outline" if given["outlined"] else ""
+    return gettext("with an outline") if given["outlined"] else ""
 
 
 def _why(group: PartGroup) -> str:
     label = group.reason.item_label
-    return f"their pictures: {label[0].lower()}{label[1:]}" if group.kind == PICTURE else label
+    return filled("their pictures: {label}", label=f"{label[0].lower()}{label[1:]}") if group.kind == PICTURE else label

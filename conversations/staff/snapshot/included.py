@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from conversations.context.explain.section_names import MESSAGE, label_of
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
@@ -88,7 +90,7 @@ def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
                 role=turn.role,
                 tokens=item["tokens"],
                 exact=item.get("exact", False),
-                reason=Reason(item["reason"]).label,
+                reason=gettext(Reason(item["reason"]).label),
                 excerpt=text[:EXCERPT_CHARS],
                 is_cut=len(text) > EXCERPT_CHARS,
             )
@@ -101,7 +103,7 @@ def _section(evidence: Evidence, part: NamedText) -> SectionRow:
     name = MESSAGE if part.name == MATERIAL else part.name  # all of a helping task's message
     return SectionRow(
         name=part.name,
-        label=label_of(name, evidence.snapshot.purpose),
+        label=gettext(label_of(name, evidence.snapshot.purpose)),
         tokens=part.tokens,
         text=text[:SECTION_CHARS],
         is_cut=len(text) > SECTION_CHARS,

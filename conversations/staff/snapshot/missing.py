@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from conversations.context.query import rewriting
 from conversations.context.reasons import Reason
 from conversations.context.record.fates import TURN
 from conversations.context.record.snapshots import marks_of
 from conversations.context.turns.filtering import ARTIFACT_CORRELATION_WINDOW
 from conversations.models import Assistant, ContextSnapshot
+from conversations.runtime.wording import filled
 from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
 
 
@@ -46,20 +49,22 @@ class WindowMarks:
     def of(cls, snapshot: ContextSnapshot, assistant: Assistant) -> "WindowMarks":
         if marks := marks_of(snapshot):
             high, low, turns, turns_min = marks.values()
-            return cls(high=high, low=low, turns=turns, turns_min=turns_min, as_of="was set")
+            return cls(high=high, low=low, turns=turns, turns_min=turns_min, as_of=gettext("was set"))
         return cls(
             high=assistant.history_tokens_high,
             low=assistant.history_tokens_low,
             turns=assistant.history_turns_max,
             turns_min=assistant.history_turns_min,
-            as_of="is set today",
+            as_of=gettext("is set today"),
         )
 
 
 def causes(evidence: Evidence) -> list[Cause]:
     missing = [fate for fate in evidence.body["fates"] if fate["kind"] == TURN and not fate["included"]]
     return [
-        Cause(code=reason.value, reason=reason.label, rule=rule(reason, evidence.snapshot), count=fate["count"])
+        Cause(
+            code=reason.value, reason=gettext(reason.label), rule=rule(reason, evidence.snapshot), count=fate["count"]
+        )
         for fate in sorted(missing, key=lambda fate: -fate["count"])
         for reason in [Reason(fate["reason"])]
     ]
@@ -73,35 +78,52 @@ def rule(reason: Reason, snapshot: ContextSnapshot) -> str:
     """The rule behind a reason, with its numbers. Older records hold the budget and the hard cap alone; then the numbers of the
     window are the assistant's, as of now."""
     tell = RULES.get(reason)
-    return tell(snapshot, snapshot.thread.assistant) if tell else reason.rule
+    return tell(snapshot, snapshot.thread.assistant) if tell else gettext(reason.rule)
 
 
 def _over_budget(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     marks = WindowMarks.of(snapshot, assistant)
-    return (
-        f"The window holds at most {marks.high:,} tokens of the newest turns as {assistant} {marks.as_of}; when it is full, "
-        f"or the provider's cache is cold, it drops to the low mark of {marks.low:,} in one step. The whole request had a "
-        f"budget of {snapshot.budget:,} and a hard cap of {snapshot.hard_cap:,}: over it, the oldest turns go first."
+    return filled(
+        "The window holds at most {high} tokens of the newest turns as {assistant} {as_of}; when it is "
+        "full, or the provider's cache is cold, it drops to the low mark of {low} in one step. The whole "
+        "request had a budget of {budget} and a hard cap of {hard_cap}: over it, the oldest turns go "
+        "first.",
+        high=marks.high,
+        assistant=assistant,
+        as_of=marks.as_of,
+        low=marks.low,
+        budget=snapshot.budget,
+        hard_cap=snapshot.hard_cap,
     )
 
 
 def _turn_limit(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
-        return f"A request for a contextualised query is told the newest {rewriting.MOST_TURNS} turns of the window."
+        return filled(
+            "A request for a contextualised query is told the newest {most} turns of the window.",
+            most=rewriting.MOST_TURNS,
+        )
     marks = WindowMarks.of(snapshot, assistant)
-    return (
-        f"The window holds at most {marks.turns:,} turns as {assistant} {marks.as_of}; when it is full, or the provider's "
-        f"cache is cold, it drops in one step to what the low mark of {marks.low:,} tokens needs, and no fewer than "
-        f"{marks.turns_min:,} turns."
+    return filled(
+        "The window holds at most {turns} turns as {assistant} {as_of}; when it is full, or the "
+        "provider's cache is cold, it drops in one step to what the low mark of {low} tokens needs, and "
+        "no fewer than {turns_min} turns.",
+        turns=marks.turns,
+        assistant=assistant,
+        as_of=marks.as_of,
+        low=marks.low,
+        turns_min=marks.turns_min,
     )
 
 
 def _fulfilled(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     seconds = int(ARTIFACT_CORRELATION_WINDOW.total_seconds())
-    return (
-        "An answer that made an artifact is left out with the request before it, so that it is not made again: by what the "
-        f"artifact records, else where it was made within {seconds} seconds after the answer. They come back once the "
-        "artifact is deleted. The window is cut after that, so it holds as many other turns as it can."
+    return filled(
+        "An answer that made an artifact is left out with the request before it, so that it is not made "
+        "again: by what the artifact records, else where it was made within {seconds} seconds after the "
+        "answer. They come back once the artifact is deleted. The window is cut after that, so it holds "
+        "as many other turns as it can.",
+        seconds=seconds,
     )
 
 
@@ -114,13 +136,17 @@ RULES: dict[Reason, Callable[[ContextSnapshot, Assistant], str]] = {
 
 
 def _row(item: Item) -> LeftOut:
-    reason = Reason(item["reason"]).label
+    reason = gettext(Reason(item["reason"]).label)
     if item["kind"] == "range":
         first, last = item["first"], item["last"]
-        what = f"turns {first:,} to {last:,}" if first < last else f"turn {first:,}"
+        what = (
+            filled("turns {first} to {last}", first=first, last=last)
+            if first < last
+            else filled("turn {first}", first=first)
+        )
         return LeftOut(what=what, message=None, count=item["count"], tokens=None, exact=False, reason=reason)
     return LeftOut(
-        what=f"turn {item['position']:,}",
+        what=filled("turn {position}", position=item["position"]),
         message=item["id"],
         count=1,
         tokens=item["tokens"],

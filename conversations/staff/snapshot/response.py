@@ -3,33 +3,36 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.context.record import snapshots
 from conversations.context.rules.prompt_cache import HOUR, CachePlan
 from conversations.context.tokens import calibration as token_calibration
 from conversations.models import ContextSnapshot, Message
 from conversations.providers import prices, refusals
+from conversations.runtime.wording import filled, joined, lazy
 from conversations.staff import display
 from conversations.upkeep.hourly_figures import cost_of
 
 ANSWER_CHARS = 20_000
 STOP_REASONS = {
-    "end_turn": "it had finished",
-    "stop_sequence": "a stop sequence",
-    "max_tokens": "the longest answer that it was allowed",
-    "tool_use": "it asked for a tool",
-    "pause_turn": "it paused, to go on in another request",
-    "refusal": "it declined",
-    "model_context_window_exceeded": "no more fits into the model's context window",
-    "unknown": "its server did not say why",
+    "end_turn": lazy("it had finished"),
+    "stop_sequence": lazy("a stop sequence"),
+    "max_tokens": lazy("the longest answer that it was allowed"),
+    "tool_use": lazy("it asked for a tool"),
+    "pause_turn": lazy("it paused, to go on in another request"),
+    "refusal": lazy("it declined"),
+    "model_context_window_exceeded": lazy("no more fits into the model's context window"),
+    "unknown": lazy("its server did not say why"),
 }
-MARK_LABELS = {"system": "after the system text", "message": "after the person's own words"}
+MARK_LABELS = {"system": lazy("after the system text"), "message": lazy("after the person's own words")}
 MISSES = {
-    "model_changed": "the request before went to another model",
-    "system_changed": "the system text is another than in the request before",
-    "tools_changed": "the definitions of tools are others than in the request before",
-    "messages_changed": "the turns do not begin as they did in the request before",
-    "previous_message_not_found": "it no longer knows the answer before, so it can't compare",
-    "unavailable": "it can't say why",
+    "model_changed": lazy("the request before went to another model"),
+    "system_changed": lazy("the system text is another than in the request before"),
+    "tools_changed": lazy("the definitions of tools are others than in the request before"),
+    "messages_changed": lazy("the turns do not begin as they did in the request before"),
+    "previous_message_not_found": lazy("it no longer knows the answer before, so it can't compare"),
+    "unavailable": lazy("it can't say why"),
 }
 
 
@@ -77,7 +80,7 @@ def answer(turn: Message | None) -> AnswerTurn | None:
 
 def stop_reason(snapshot: ContextSnapshot) -> str:
     """Why the model stopped, in words; a reason that is not known yet speaks for itself."""
-    return STOP_REASONS.get(snapshot.stop_reason, "")
+    return str(STOP_REASONS.get(snapshot.stop_reason, ""))
 
 
 def refusal(snapshot: ContextSnapshot, *, shown: bool) -> Refusal | None:
@@ -85,7 +88,7 @@ def refusal(snapshot: ContextSnapshot, *, shown: bool) -> Refusal | None:
     if snapshot.stop_reason != refusals.STOP_REASON:
         return None
     return Refusal(
-        category=refusals.category_of(snapshot.stop_details) or "no category",
+        category=refusals.category_of(snapshot.stop_details) or gettext("no category"),
         explanation=refusals.explanation_of(snapshot.stop_details) if shown else "",
     )
 
@@ -96,19 +99,23 @@ def figures(snapshot: ContextSnapshot) -> list[TokenFigure]:
     for_an_hour, thought = usage.get("cache_creation_1h_input_tokens"), usage.get("thinking_tokens")
     shown = [
         TokenFigure(
-            label="Input tokens", estimated=snapshot.total_tokens, reported=token_calibration.reported_input(usage)
+            label=gettext("Input tokens"),
+            estimated=snapshot.total_tokens,
+            reported=token_calibration.reported_input(usage),
         ),
         TokenFigure(
-            label="of these read from the prompt cache",
+            label=gettext("of these read from the prompt cache"),
             estimated=snapshots.cache_of(snapshot).expected if snapshot.cache else None,
             reported=read,
         ),
-        TokenFigure(label="of these written to the prompt cache", estimated=None, reported=written),
-        for_an_hour and TokenFigure(label="of these for an hour", estimated=None, reported=for_an_hour),
+        TokenFigure(label=gettext("of these written to the prompt cache"), estimated=None, reported=written),
+        for_an_hour and TokenFigure(label=gettext("of these for an hour"), estimated=None, reported=for_an_hour),
         TokenFigure(
-            label="Output tokens", estimated=usage.get(prices.ESTIMATED_OUTPUT), reported=usage.get("output_tokens")
+            label=gettext("Output tokens"),
+            estimated=usage.get(prices.ESTIMATED_OUTPUT),
+            reported=usage.get("output_tokens"),
         ),
-        thought and TokenFigure(label="of these thinking", estimated=None, reported=thought),
+        thought and TokenFigure(label=gettext("of these thinking"), estimated=None, reported=thought),
     ]
     return [figure for figure in shown if figure]
 
@@ -117,21 +124,29 @@ def factor(snapshot: ContextSnapshot) -> str:
     """What the request was fitted with, and what is known by now of the model's count beside the estimate."""
     now = token_calibration.of_model(snapshot.provider, snapshot.model)
     known = (
-        f"learnt from its newest {display.with_noun(now.samples, 'request')}"
+        filled("learnt from its newest {requests}", requests=display.with_noun(now.samples, "request"))
         if now.samples
-        else f"as shipped, until {token_calibration.FEWEST} requests have told"
+        else filled("as shipped, until {fewest} requests have told", fewest=token_calibration.FEWEST)
     )
-    fitted = f"Fitted with {snapshot.token_factor:.2f} tokens of {snapshot.model} for each estimated one."
-    return f"{fitted} Today it is {now.value:.2f}, {known}."
+    fitted = filled(
+        "Fitted with {token_factor} tokens of {model} for each estimated one.",
+        token_factor=f"{snapshot.token_factor:.2f}",
+        model=snapshot.model,
+    )
+    return filled("{fitted} Today it is {value}, {known}.", fitted=fitted, value=f"{now.value:.2f}", known=known)
 
 
 def expected_of_cache(snapshot: ContextSnapshot) -> str:
     """What was expected of the prompt cache, in a sentence."""
     if snapshot.quotes_turns:
-        return "Not used: no two such requests begin alike."
+        return gettext("Not used: no two such requests begin alike.")
     plan = snapshots.cache_of(snapshot)
-    marks = f" Marks stand {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
-    return f"{plan.state.label}.{marks}{lifetime_of_cache(plan)}"
+    marks = (
+        filled(" Marks stand {marks}.", marks=joined([str(MARK_LABELS[mark]) for mark in plan.marks]))
+        if plan.marks
+        else ""
+    )
+    return f"{gettext(plan.state.label)}.{marks}{lifetime_of_cache(plan)}"
 
 
 def lifetime_of_cache(plan: CachePlan) -> str:
@@ -139,12 +154,17 @@ def lifetime_of_cache(plan: CachePlan) -> str:
     if not plan.marks:
         return ""
     lives = plan.lifetime
-    length = "an hour" if lives.name == HOUR else "five minutes"
+    length = gettext("an hour") if lives.name == HOUR else gettext("five minutes")
     if not lives.cost_hour:
-        return f" Entries live {length}: there are too few pauses of the person to tell what pays."
-    return (
-        f" Entries live {length}: with the person's latest pauses the prompt costs {lives.cost_five_minutes:.2f} of its "
-        f"price with entries of five minutes, {lives.cost_hour:.2f} with entries of an hour."
+        return filled(
+            " Entries live {length}: there are too few pauses of the person to tell what pays.", length=length
+        )
+    return filled(
+        " Entries live {length}: with the person's latest pauses the prompt costs {cost_five_minutes} of "
+        "its price with entries of five minutes, {cost_hour} with entries of an hour.",
+        length=length,
+        cost_five_minutes=f"{lives.cost_five_minutes:.2f}",
+        cost_hour=f"{lives.cost_hour:.2f}",
     )
 
 
@@ -154,8 +174,8 @@ def hit(snapshot: ContextSnapshot) -> str:
     if not whole or read is None:
         return ""
     if not read:
-        return "Nothing was read from it."
-    return f"{read / whole:.0%} of the input was read from it."
+        return gettext("Nothing was read from it.")
+    return filled("{read} of the input was read from it.", read=f"{read / whole:.0%}")
 
 
 def diagnosis(snapshot: ContextSnapshot) -> str:
@@ -165,11 +185,12 @@ def diagnosis(snapshot: ContextSnapshot) -> str:
         return ""
     missed = diagnostics["cache_miss_reason"]
     if missed is None:
-        return "Nothing that was sent before had to be read anew."
+        return gettext("Nothing that was sent before had to be read anew.")
     code = missed.get("type") if isinstance(missed, dict) else missed
     tokens = missed.get("cache_missed_input_tokens") if isinstance(missed, dict) else None
     why = MISSES.get(str(code), str(code).replace("_", " "))
-    return f"The cache was missed: {why}{f', {tokens:,} tokens' if isinstance(tokens, int) else ''}."
+    size = f", {display.with_noun(tokens, 'token')}" if isinstance(tokens, int) else ""
+    return filled("The cache was missed: {why}{size}.", why=why, size=size)
 
 
 def cost(snapshot: ContextSnapshot) -> str:

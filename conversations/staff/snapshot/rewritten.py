@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from conversations.context.query.rewriting import RewritingOutcome
 from conversations.context.record import snapshot_api, snapshots
 from conversations.models import ContextSnapshot
@@ -32,11 +34,11 @@ def contextual_query(evidence: Evidence, relatives: Relatives) -> ContextualQuer
     of_same_round = (each for each in relatives.others if each.round == snapshot.round)
     used = next((each for each in of_same_round if each.purpose != snapshot.purpose), None)
     if used is None:
-        return ContextualQuery(outcome="No request was made with it")
+        return ContextualQuery(outcome=gettext("No request was made with it"))
     query = snapshot_api.query_of(used, snapshots.material_from(used, [])) if evidence.shown else ""
     return _query(used.rewriting, query)
 
 
 def _query(outcome: str, query: str | None) -> ContextualQuery:
-    label = RewritingOutcome(outcome).label if outcome else ""
+    label = gettext(RewritingOutcome(outcome).label) if outcome else ""
     return ContextualQuery(outcome=label, query=query_in(query or "").strip())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from artifacts.staff.repeat_layers import Layer, layers
 from conversations.context.explain.model_switch import ModelSwitch, switch_before
@@ -110,7 +111,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         exact=exact(evidence.request) if evidence.request else None,
         answer=response.answer(evidence.answer),
         thinking=in_words(plan),
-        effort=plan.effort or "the model’s default",
+        effort=plan.effort or gettext("the model’s default"),
         room=plan.room,
         stop_reason=response.stop_reason(snapshot),
         refusal=response.refusal(snapshot, shown=shown),

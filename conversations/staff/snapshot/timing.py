@@ -3,16 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, gettext_noop
+
 from conversations.context.builder import STEPS
 from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot
+from conversations.runtime.wording import counted, filled, inside
 
 AXIS = 1_000
 QUICK = 0.02
 """Of the time of building: steps that took less are told together."""
 SEEN = 4
 """No bar is narrower, in units of ``AXIS``: a step of a millisecond beside a reply of ten seconds."""
-LABELS = {step.name: step.label for step in STEPS} | {"render": "Request written", "record": "Account made"}
+LABELS = {step.name: step.label for step in STEPS} | {
+    "render": gettext_noop("Request written"),
+    "record": gettext_noop("Account made"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +49,14 @@ def building(measured: Mapping[str, float], built: float) -> list[tuple[str, str
         if measured[name] < built * QUICK:
             quick.append(measured[name])
         else:
-            steps.append((name, f"Context: {LABELS.get(name, name).lower()}", after, measured[name]))
+            steps.append(
+                (name, filled("Context: {step}", step=inside(gettext(LABELS.get(name, name)))), after, measured[name])
+            )
         after += measured[name]
     if quick:
-        label = f"Context: {len(quick)} quicker step{'s' if len(quick) > 1 else ''}"
+        label = counted("Context: {count} quicker step", "Context: {count} quicker steps", len(quick))
         steps.append(("quick", label, 0.0, sum(quick)))
-    return [*steps, ("built", "Context in all", 0.0, built)] if built else steps
+    return [*steps, ("built", gettext("Context in all"), 0.0, built)] if built else steps
 
 
 def answering(
@@ -56,13 +64,18 @@ def answering(
 ) -> list[tuple[str, str, float, float]]:
     steps: list[tuple[str, str, float, float]] = []
     if thought is not None:  # mostly right before the first word; what was thought later has no place of its own
-        steps.append(("thought", "Thinking", built + max((first or 0) - thought, 0), thought))
+        steps.append(("thought", gettext("Thinking"), built + max((first or 0) - thought, 0), thought))
     if first is not None:
-        steps.append(("wait", "Until the first visible word", built, first))
+        steps.append(("wait", gettext("Until the first visible word"), built, first))
     if ended is not None:
         begun = min(first or 0, ended)
         steps.append(
-            ("answer", "Until the end" if first is None else "From there to the end", built + begun, ended - begun)
+            (
+                "answer",
+                gettext("Until the end") if first is None else gettext("From there to the end"),
+                built + begun,
+                ended - begun,
+            )
         )
     return steps
 

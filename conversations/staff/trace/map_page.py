@@ -7,10 +7,13 @@ from uuid import UUID
 
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.context.explain import turn_history
 from conversations.context.explain.turn_history import Fate, FateRange
 from conversations.models import ContextSnapshot, Thread
+from conversations.runtime.wording import filled
+from conversations.runtime.wording import number as number_of
 from conversations.staff import display
 from conversations.staff.thread_page import position
 from conversations.staff.trace import trace_reads
@@ -237,9 +240,16 @@ def drawn(requests: Sequence[TracedRequest], summaries: Sequence[SummarizedPart]
 
 def verdict(columns: Sequence[Column], total: int) -> str:
     if not columns:
-        return "No request has been made in this thread"
+        return gettext("No request has been made in this thread")
     shown = (
-        f"Requests {columns[0].number:,} to {columns[-1].number:,} of {total:,}" if total > 1 else "The only request"
+        filled(
+            "Requests {first} to {last} of {total}",
+            first=columns[0].number,
+            last=columns[-1].number,
+            total=total,
+        )
+        if total > 1
+        else gettext("The only request")
     )
     return f"{shown}. {columns[-1].told}"
 
@@ -247,11 +257,25 @@ def verdict(columns: Sequence[Column], total: int) -> str:
 def describe_counts(number: int, counts: Mapping[Fate, int]) -> str:
     """What became of the turns in a request, in words and numbers."""
     sent = counts[Fate.SENT] + counts[Fate.SHORTENED] + counts[Fate.ASKED]
-    beside = [f"{counts[fate]:,} {fate.label}" for fate in (Fate.SHORTENED, Fate.RECALLED) if counts[fate]]
-    without = [f"{counts[fate]:,} {fate.label.removeprefix('left out: ')}" for fate in LEFT_OUT if counts[fate]]
-    left_out = [f"{sum(counts[fate] for fate in LEFT_OUT):,} left out ({', '.join(without)})"] if without else []
-    words = ", ".join([f"{display.with_noun(sent, 'turn')} sent", *beside, *left_out])
-    return f"Request {number:,}: {words}"
+    beside = [
+        f"{number_of(counts[fate])} {gettext(fate.label)}" for fate in (Fate.SHORTENED, Fate.RECALLED) if counts[fate]
+    ]
+    without = [
+        f"{number_of(counts[fate])} {gettext(fate.label.removeprefix('left out: '))}"
+        for fate in LEFT_OUT
+        if counts[fate]
+    ]
+    left_out = (
+        [
+            filled(
+                "{total} left out ({reasons})", total=sum(counts[fate] for fate in LEFT_OUT), reasons=", ".join(without)
+            )
+        ]
+        if without
+        else []
+    )
+    words = ", ".join([filled("{turns} sent", turns=display.with_noun(sent, "turn")), *beside, *left_out])
+    return filled("Request {number}: {words}", number=number, words=words)
 
 
 def axis_of(columns: Sequence[Sequence[FateRange]]) -> Axis:
@@ -296,12 +320,18 @@ def ticks(width: float, labels: Sequence[str]) -> list[MapTick]:
 def band(summary: SummarizedPart, axis: Axis) -> Band:
     first, last = summary.part.first, min(summary.part.last, axis.end)
     top, height = axis.span(first, last)
-    state = "nothing to tell, or forgotten" if summary.is_empty else f"summarised {display.moment(summary.part.at)}"
-    stale = ", to be made anew" if summary.is_stale else ""
+    state = (
+        gettext("nothing to tell, or forgotten")
+        if summary.is_empty
+        else filled("summarised {when}", when=display.moment(summary.part.at))
+    )
+    stale = gettext(", to be made anew") if summary.is_stale else ""
     return Band(
         id=summary.id,
         top=top,
         height=height,
-        title=f"Turns {first:,} to {summary.part.last:,}: {state}{stale}",
+        title=filled(
+            "Turns {first} to {last}: {state}{stale}", first=first, last=summary.part.last, state=state, stale=stale
+        ),
         is_empty=summary.is_empty,
     )

@@ -8,8 +8,10 @@ from django.forms.widgets import Media
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from conversations.models import Message, Thread
+from conversations.runtime.wording import filled
 from conversations.staff import access
 from conversations.staff.base import STYLES, ReadOnlyAdmin
 from conversations.staff.lagging_pages import lagging_page
@@ -26,7 +28,7 @@ def map_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> Ht
     found = Thread.objects.select_related("user", "assistant").filter(pk=id).first()
     thread = pages.allowed(request, found)
     drawn = map_page(thread, until=request.GET.get("until", ""))
-    return shown(pages, request, thread, "thread/map.html", title="Map of a thread", page=drawn)
+    return shown(pages, request, thread, "thread/map.html", title=gettext("Map of a thread"), page=drawn)
 
 
 def find_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
@@ -36,7 +38,11 @@ def find_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> H
     turn = Message.objects.filter(thread=thread, position=asked).values_list("pk", flat=True).first() if asked else None
     if turn is None:
         first, last = thread.cleared_through + 1, thread.last_position
-        there = f"This thread has turns {first:,} to {last:,}." if thread.message_count else "This thread has no turns."
+        there = (
+            filled("This thread has turns {first} to {last}.", first=first, last=last)
+            if thread.message_count
+            else gettext("This thread has no turns.")
+        )
         pages.message_user(request, there, "warning")
         return HttpResponseRedirect(reverse("admin:conversations_thread_map", args=[id]))
     return HttpResponseRedirect(reverse("admin:conversations_message_why", args=[turn]))
@@ -52,7 +58,9 @@ def why_view(pages: ReadOnlyAdmin[Message], request: HttpRequest, id: UUID) -> H
         request, user=message.thread.user_id, what="why of a turn", object_id=id, thread=message.thread_id
     )
     why = why_page(message, shown=sight.shown)
-    return shown(pages, request, message, "message/why.html", title="Why did it forget this?", page=why, sight=sight)
+    return shown(
+        pages, request, message, "message/why.html", title=gettext("Why did it forget this?"), page=why, sight=sight
+    )
 
 
 def shown[M: Model](

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models.functions import Left
+from django.utils.translation import gettext
 
 from conversations.context.explain import turn_history
 from conversations.context.explain.turn_history import FATES, Fate, Return, Stretch, Trace
@@ -12,6 +13,7 @@ from conversations.context.record import snapshot_codec
 from conversations.context.tokens.budget import in_tokens
 from conversations.models import ContextSnapshot, Message
 from conversations.providers.answering_model import own_row
+from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.trace import trace_reads
 from memory.models import Preferences
@@ -25,15 +27,15 @@ EXCERPT_CHARS = 2_000
 BESIDE = 25
 """So many turns after it stand on the page of the thread that it leads to."""
 CAME_BACK = {
-    Reason.OVER_BUDGET: "the window had room for it again: a larger budget, or newer turns left out",
-    Reason.TURN_LIMIT: "the window had room for it again: a larger one, or newer turns left out",
-    Reason.FULFILLED_ARTIFACT: "its artifact was deleted, or the filter switched off",
-    Reason.REFUSED: "it was answered after all",
-    Reason.FAILED: "the reply that it belongs to is no longer told as failed",
-    Reason.OFFLINE: "the offline responder answers again, and keeps its own words",
-    Reason.SUPERSEDED: "the chat went back to this attempt",
-    Reason.OTHER_BRANCH: "the chat went back to this branch",
-    Reason.ORPHAN_TOOL: "the other half of its tool call was there again",
+    Reason.OVER_BUDGET: lazy("the window had room for it again: a larger budget, or newer turns left out"),
+    Reason.TURN_LIMIT: lazy("the window had room for it again: a larger one, or newer turns left out"),
+    Reason.FULFILLED_ARTIFACT: lazy("its artifact was deleted, or the filter switched off"),
+    Reason.REFUSED: lazy("it was answered after all"),
+    Reason.FAILED: lazy("the reply that it belongs to is no longer told as failed"),
+    Reason.OFFLINE: lazy("the offline responder answers again, and keeps its own words"),
+    Reason.SUPERSEDED: lazy("the chat went back to this attempt"),
+    Reason.OTHER_BRANCH: lazy("the chat went back to this branch"),
+    Reason.ORPHAN_TOOL: lazy("the other half of its tool call was there again"),
 }
 
 
@@ -109,53 +111,85 @@ def text_of(message: Message) -> str:
 def answer(position: int, trace: Trace) -> str:
     """What became of the turn in its thread: until when it was sent, by which rule it is not, and who was reminded of it.
     Pure."""
-    turn, concerned = f"Turn {position:,}", trace.concerned
+    turn, concerned = filled("Turn {position}", position=position), trace.concerned
     if not concerned:
-        return f"{turn} has not been in question yet: no request has been made since it was said."
+        return filled("{turn} has not been in question yet: no request has been made since it was said.", turn=turn)
     newest = concerned[-1]
     if not any(stretch.is_held for stretch in concerned):
-        return f"{turn} was never sent, in {_requests(trace.left_out)} since it was said: {because(newest)}."
+        return filled(
+            "{turn} was never sent, in {requests} since it was said: {because}.",
+            turn=turn,
+            requests=_requests(trace.left_out),
+            because=because(newest),
+        )
     if newest.is_held and newest.reason is not Reason.RECALLED:
         if trace.left_out:
-            return f"{turn} {_sent_again(trace, newest)}, after {_requests(trace.left_out)} without it."
-        beside = f"; of these {trace.recalled:,} recalled it beside the message" if trace.recalled else ""
-        return f"{turn} was given to every request since it was said, {trace.sent + trace.recalled:,} so far{beside}."
+            return filled(
+                "{turn} {sent_again}, after {requests} without it.",
+                turn=turn,
+                sent_again=_sent_again(trace, newest),
+                requests=_requests(trace.left_out),
+            )
+        beside = (
+            filled("; of these {recalled} recalled it beside the message", recalled=trace.recalled)
+            if trace.recalled
+            else ""
+        )
+        return filled(
+            "{turn} was given to every request since it was said, {sent} so far{beside}.",
+            turn=turn,
+            sent=trace.sent + trace.recalled,
+            beside=beside,
+        )
     return " ".join([_sent_until(turn, trace), _left_out(trace), *_reminded(trace, newest)])
 
 
 def _sent_again(trace: Trace, newest: Stretch) -> str:
     since = display.moment(newest.first.at)
     if not trace.returns:  # held for the first time
-        return f"is sent since {since}"
-    return f"is sent again since {since}: {CAME_BACK[trace.returns[-1].gone]}"
+        return filled("is sent since {since}", since=since)
+    return filled("is sent again since {since}: {gone}", since=since, gone=CAME_BACK[trace.returns[-1].gone])
 
 
 def _sent_until(turn: str, trace: Trace) -> str:
     last = trace.last_sent
     if last is None:
-        return f"{turn} was never sent in its place."
-    return f"{turn} was sent with {_requests(trace.sent)}, until {display.moment(last.last.at)}."
+        return filled("{turn} was never sent in its place.", turn=turn)
+    return filled(
+        "{turn} was sent with {requests}, until {when}.",
+        turn=turn,
+        requests=_requests(trace.sent),
+        when=display.moment(last.last.at),
+    )
 
 
 def _left_out(trace: Trace) -> str:
-    since = "Since then it is" if trace.last_sent else "It is"
-    return f"{since} left out: {because(trace.gone)}." if trace.gone else f"{since} before the window."
+    since = gettext("Since then it is") if trace.last_sent else gettext("It is")
+    return (
+        filled("{since} left out: {because}.", since=since, because=because(trace.gone))
+        if trace.gone
+        else filled("{since} before the window.", since=since)
+    )
 
 
 def _reminded(trace: Trace, newest: Stretch) -> Iterator[str]:
     recalled = trace.last_recalled
     if recalled:
-        last = "" if newest is recalled else ", and not by the newest"
+        last = "" if newest is recalled else gettext(", and not by the newest")
         yield (
-            f"It was recalled beside the message by {_requests(trace.recalled)}, the last of them request "
-            f"{recalled.last.number:,}{last}."
+            filled(
+                "It was recalled beside the message by {requests}, the last of them request {number}{last}.",
+                requests=_requests(trace.recalled),
+                number=recalled.last.number,
+                last=last,
+            )
         )
 
 
 def because(stretch: Stretch) -> str:
     """The reason in words."""
     assert stretch.reason
-    label = stretch.reason.label
+    label = gettext(stretch.reason.label)
     return f"{label[0].lower()}{label[1:]}"
 
 
@@ -167,22 +201,33 @@ def notes(message: Message, trace: Trace) -> Iterator[str]:
     """What else bears on it."""
     thread = message.thread
     if message.forgotten_at:
-        yield f"Its text was forgotten at the person’s wish, {display.moment(message.forgotten_at)}."
+        yield filled("Its text was forgotten at the person’s wish, {when}.", when=display.moment(message.forgotten_at))
     if not message.is_active:
-        yield "It was replaced, or stands on a branch that was left: it is not on the path that the chat shows."
+        yield gettext(
+            "It was replaced, or stands on a branch that was left: it is not on the path that the chat shows."
+        )
     if not thread.remembers:
-        yield "Memory is off for this thread: nothing of it is recalled in other threads."
+        yield gettext("Memory is off for this thread: nothing of it is recalled in other threads.")
     if not thread.assistant.uses_memory:
-        yield f"Its assistant, {thread.assistant}, uses no memory: what has left the window is not recalled."
+        yield filled(
+            "Its assistant, {assistant}, uses no memory: what has left the window is not recalled.",
+            assistant=thread.assistant,
+        )
     if Preferences.objects.filter(user=thread.user_id, remembers=False).exists():
-        yield "The person has switched memory off: nothing is recalled or remembered."
+        yield gettext("The person has switched memory off: nothing is recalled or remembered.")
     reasons = {stretch.reason for stretch in trace.concerned}
     if reasons & {Reason.OVER_BUDGET, Reason.TURN_LIMIT}:
         row = own_row(thread.assistant)
         at = in_tokens(thread.assistant, row.context_window) if row else thread.assistant
         yield (
-            f"The window of {at} today: at most {at.history_turns_max:,} turns and {at.history_tokens_high:,} tokens; "
-            f"when it is full it drops to about {at.history_tokens_low:,} tokens."
+            filled(
+                "The window of {assistant} today: at most {turns} turns and {high} tokens; "
+                "when it is full it drops to about {low} tokens.",
+                assistant=at,
+                turns=at.history_turns_max,
+                high=at.history_tokens_high,
+                low=at.history_tokens_low,
+            )
         )
 
 
@@ -207,17 +252,23 @@ def came_back(return_: Return | None) -> str:
     if return_ is None:
         return ""
     if return_.stretch.reason is Reason.RECALLED:
-        return "it bore on that message"
+        return gettext("it bore on that message")
     return CAME_BACK[return_.gone]
 
 
 def what(stretch: Stretch) -> str:
-    return FATES[stretch.reason].label if stretch.reason else "not said yet, or said after the message"
+    return (
+        gettext(FATES[stretch.reason].label) if stretch.reason else gettext("not said yet, or said after the message")
+    )
 
 
 def numbers(stretch: Stretch) -> str:
     first, last = stretch.first.number, stretch.last.number
-    return f"request {first:,}" if first == last else f"requests {first:,} to {last:,}"
+    return (
+        filled("request {first}", first=first)
+        if first == last
+        else filled("requests {first} to {last}", first=first, last=last)
+    )
 
 
 def quoting(message: Message) -> list[ContextSnapshot]:

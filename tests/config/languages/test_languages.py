@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone, translation
 
-from config.languages import catalogues, check, extraction
+from config.languages import bare, catalogues, check, extraction
 from conversations.context.render.rendering import canonical
 from tests.conversations.factories import make_context, make_reply, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_topic
@@ -102,3 +102,17 @@ def test_the_module_for_scripts_holds_what_is_translated_and_the_rule_of_plurals
     assert module.startswith("export const plural = (n) => Number((n != 1));\n")
     assert '"Yes": "Ja"' in module and '"No"' not in module
     assert catalogues.key(Message(("a", "b"), context="c")) == "c\x04a"
+
+
+def test_a_text_that_nothing_marks_is_found_by_its_line() -> None:
+    template = (
+        "{% load i18n %}<p>{% translate 'One' %} · {{ name }} CSV</p>\n"
+        "<p title='{{ x }}'>{% blocktranslate %}Two{% endblocktranslate %}\n  Three {{ n }}</p>"
+        "<code>four</code><img alt='Five'><b>{{ n|pluralize }}</b>{# six #}"
+    )
+    assert bare.bare_in_template(template) == [(3, "Five"), (3, "Three …"), (3, "n|pluralize")]
+    script = """const a = gettext("Not me."); h("p", {}, "A bare text");
+        // "A comment here"
+        console.warn("For nobody"); x.className = "button quiet wide";
+        y = `Up to ${n}`; if (key === "Enter") z(ngettext("One day", "More days", n));"""
+    assert bare.bare_in_script(script) == [(1, "A bare text"), (4, "Up to ${n}")]

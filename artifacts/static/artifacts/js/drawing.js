@@ -48,7 +48,8 @@ async function drawDiagram(source, { dark }) {
       else reject(new Error(data.why));
     };
     addEventListener("message", hear, { signal: end.signal });
-    setTimeout(() => reject(new Error(`It was not drawn within ${SECONDS} seconds.`)), SECONDS * 1000);
+    const late = () => gettext("It was not drawn within {count} seconds.", { count: SECONDS });
+    setTimeout(() => reject(new Error(late())), SECONDS * 1000);
   });
   document.body.append(frame);
   try {

@@ -1,16 +1,19 @@
+import { gettext } from "../js/language.js";
+
 // Copies what a URL serves. The clipboard exists on https and localhost only; elsewhere the download does the same.
 async function copy(button, status) {
   if (!navigator.clipboard) {
-    status.textContent = "This browser copies on https only. Use the download.";
+    status.textContent = gettext("This browser copies on https only. Use the download.");
     return;
   }
   try {
     const response = await fetch(button.dataset.copyFrom);
-    if (!response.ok || response.redirected) throw new Error(`the server answered ${response.status}`);
+    const { ok, redirected, status: code } = response;
+    if (!ok || redirected) throw new Error(gettext("the server answered {status}", { status: String(code) }));
     await navigator.clipboard.writeText(await response.text());
-    status.textContent = "Copied.";
+    status.textContent = gettext("Copied.");
   } catch (error) {
-    status.textContent = `Not copied: ${error.message}. Use the download.`;
+    status.textContent = gettext("Not copied: {problem}. Use the download.", { problem: error.message });
   }
 }
 

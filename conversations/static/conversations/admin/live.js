@@ -1,7 +1,9 @@
 // Watches a reply: what the server tells becomes text, never markup.
+import { gettext, locale, ngettext } from "../js/language.js";
+
 const log = document.getElementById("live");
 const state = document.getElementById("live-state");
-const times = new Intl.DateTimeFormat(undefined, {
+const times = new Intl.DateTimeFormat(locale, {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
@@ -35,7 +37,10 @@ function follow(change) {
 function write(text, characters) {
   said ??= line(text ? "ob-text" : "ob-masked", "");
   if (text) said.append(text);
-  else said.textContent = `masked, ${(masked += characters).toLocaleString()} characters so far`;
+  else {
+    masked += characters;
+    said.textContent = ngettext("masked, {count} character so far", "masked, {count} characters so far", masked);
+  }
 }
 
 function timed(at, words) {
@@ -69,19 +74,22 @@ function tell({ type, words, text, characters, at, url }) {
 
 const source = new EventSource(log.dataset.events);
 source.addEventListener("open", () => {
-  state.textContent = log.dataset.events.includes("?") ? "Connected." : "Connected. Waiting for the next reply…";
+  state.textContent = log.dataset.events.includes("?")
+    ? gettext("Connected.")
+    : gettext("Connected. Waiting for the next reply…");
 });
 source.addEventListener("told", (event) => {
-  state.textContent = "Connected.";
+  state.textContent = gettext("Connected.");
   follow(() => tell(JSON.parse(event.data)));
 });
 source.addEventListener("over", (event) => {
   source.close();
-  state.textContent = JSON.parse(event.data).words || "It has ended. Reload the page to wait for the next one.";
+  const { words } = JSON.parse(event.data);
+  state.textContent = words || gettext("It has ended. Reload the page to wait for the next one.");
 });
 source.addEventListener("error", () => {
   state.textContent =
     source.readyState === EventSource.CLOSED
-      ? "Not connected. Reload the page."
-      : "The connection was lost. Trying again…";
+      ? gettext("Not connected. Reload the page.")
+      : gettext("The connection was lost. Trying again…");
 });
