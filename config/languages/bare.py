@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from django.conf import settings
 from django.template.base import Lexer, TokenType
 
-from config.languages.extraction import KEYWORDS, marked_files
+from config.languages.extraction import KEYWORDS, TOKENS, marked_files
 
 SAID = re.compile(r"[^\W\d_]{2}")
 READ = {"alt", "aria-label", "aria-description", "placeholder", "title"}
@@ -21,14 +21,6 @@ FILTERS = re.compile(r"""\|(?:default|default_if_none):["'][^"']*(?:[A-Z]|[a-z] 
 SENTENCE = re.compile(r"[A-Z][\w’']+[.…!?]$|[A-Z][\w’']*,? [\w“{$(]|[a-z’']{2,},? [a-z’']{2,} [a-z’']{2,}")
 NAMES = {"Openbook", "CSV", "JSON", "API", "SHA-256", "REST", "WebSocket", "Markdown", "PDF", "Word"}
 """Those of products and formats are the same in each language."""
-TOKENS = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
-    |(?P<pattern>(?<=[(,=:\[!&|?{};])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/[a-z]*)
-    |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)
-    |(?P<name>[\w$.]+)|(?P<open>\()|(?P<close>\))""",
-    re.DOTALL | re.VERBOSE,
-)
-"""Of a script: what tells strings from comments and patterns, and the calls that they stand in."""
 EXEMPT = {
     "templates/conversations/api_docs.html": "the reference of programmers is in English, as the API is",
     "templates/conversations/api_fields.html": "the same",

@@ -1,5 +1,6 @@
 """What is to be translated: the texts that code, templates and scripts mark."""
 
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +27,14 @@ PYTHON_KEYWORDS = {
 }
 """With those of `conversations/runtime/wording.py`."""
 ENDINGS = {".py": PAGES, ".html": PAGES, ".txt": PAGES, ".js": SCRIPTS}
+TOKENS = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    |(?P<pattern>(?<=[(,=:\[!&|?{};])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/[a-z]*)
+    |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)
+    |(?P<name>[\w$.]+)|(?P<open>\()|(?P<close>\))""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Of a script: what tells strings from comments and patterns, and the calls that they stand in."""
 NOTES = ("Translators:",)
 
 
@@ -59,4 +68,34 @@ def texts_of(path: Path) -> Iterator[tuple[int, str | tuple[str, ...], list[str]
         # As Python, with all else blanked out. In parentheses, as a template's indentation means nothing.
         keywords = KEYWORDS
         method, source = "python", f"({templatize(path.read_text(), str(path))})"
-    yield from extract(method, BytesIO(source.encode()), keywords, NOTES, {"parse_template_string": "False"})
+    found = list(extract(method, BytesIO(source.encode()), keywords, NOTES, {"parse_template_string": "False"}))
+    yield from found
+    if path.suffix == ".js":
+        known = {text for _, text, _, _ in found}
+        yield from (each for each in nested_texts(source) if each[1] not in known)
+
+
+def nested_texts(source: str) -> Iterator[tuple[int, str | tuple[str, ...], list[str], str | None]]:
+    """Of calls within the arguments of another, `gettext("{a}", { a: ngettext(…) })`, which Babel leaves out."""
+    open_calls: list[tuple[str, list[str], int]] = []
+    last, end = "", 0
+    for token in TOKENS.finditer(source):
+        if token.lastgroup == "open":
+            open_calls.append((last if last in KEYWORDS else "", [], source.count("\n", 0, token.start()) + 1))
+        elif token.lastgroup == "string" and open_calls:
+            texts = open_calls[-1][1]
+            if texts and source[end : token.start()].strip() == "+":
+                texts[-1] += token[0][1:-1]
+            else:
+                texts.append(token[0][1:-1])
+            end = token.end()
+        elif token.lastgroup == "close" and open_calls:
+            name, texts, line = open_calls.pop()
+            match name, texts:
+                case "ngettext", [one, many, *_]:
+                    yield line, (one, many), [], None
+                case "gettext" | "gettext_noop", [text, *_]:
+                    yield line, text, [], None
+                case "pgettext", [context, text, *_]:
+                    yield line, text, [], context
+        last = token[0] if token.lastgroup == "name" else ""

@@ -82,8 +82,10 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     if value < 10:
-        return f"{wording.number(value, 1)} ms"
-    return f"{wording.number(value)} ms" if value < 1000 else f"{wording.number(value / 1000, 1)} s"
+        return filled("{number} ms", number=wording.number(value, 1))
+    if value < 1000:
+        return filled("{number} ms", number=wording.number(value))
+    return filled("{number} s", number=wording.number(value / 1000, 1))
 
 
 def mono(value: object) -> SafeString:

@@ -12,6 +12,8 @@ from django.utils import timezone, translation
 
 from config.languages import bare, catalogues, check, extraction
 from conversations.context.render.rendering import canonical
+from conversations.runtime import wording
+from conversations.staff import display
 from tests.conversations.factories import make_context, make_reply, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_topic
 
@@ -116,3 +118,28 @@ def test_a_text_that_nothing_marks_is_found_by_its_line() -> None:
         console.warn("For nobody"); x.className = "button quiet wide";
         y = `Up to ${n}`; if (key === "Enter") z(ngettext("One day", "More days", n));"""
     assert bare.bare_in_script(script) == [(1, "A bare text"), (4, "Up to ${n}")]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("en", "1,234.5 · 1 turn · 2 turns · 1,234 turns"),
+        ("de", "1.234,5 · 1 Beitrag · 2 Beiträge · 1.234 Beiträge"),
+        ("fr", "1\xa0234,5 · 1 intervention · 2 interventions · 1\xa0234 interventions"),
+        ("es", "1.234,5 · 1 intervención · 2 intervenciones · 1.234 intervenciones"),
+        ("ar", "1,234.5 · مداخلة واحدة · مداخلتان · 1,234 مداخلة"),
+    ],
+)
+def test_numbers_and_their_nouns_are_those_of_the_language(code: str, said: str) -> None:
+    with translation.override(code):
+        nouns = (display.with_noun(count, "turn") for count in (1, 2, 1234))
+        assert " · ".join([wording.number(1234.5, 1), *nouns]) == said
+    with translation.override(None):
+        assert display.with_noun(1234, "turn") == "1,234 turns"  # of a command
+
+
+def test_arabic_has_six_forms() -> None:
+    with translation.override("ar"):
+        said = [display.with_noun(count, "topic") for count in (0, 1, 2, 3, 11, 100)]
+    assert said[:3] == ["لا مواضيع", "موضوع واحد", "موضوعان"]
+    assert said[3:] == ["3 مواضيع", "11 موضوعًا", "100 موضوع"]

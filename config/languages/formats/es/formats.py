@@ -1,0 +1,3 @@
+"""Not the space that Django has."""
+
+THOUSAND_SEPARATOR = "."
