@@ -406,6 +406,7 @@ DJANGO_SUPERUSER_PASSWORD = env_secret("DJANGO_SUPERUSER_PASSWORD")
 PORT = int(env("PORT", "8000"))
 
 INSTALLED_APPS = [
+    "config",  # its management commands, also in place of others'
     "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -422,7 +423,6 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.usersessions",
-    "config",  # its management commands
     "conversations",
     "artifacts",
     "memory",
