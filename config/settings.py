@@ -406,14 +406,12 @@ DJANGO_SUPERUSER_PASSWORD = env_secret("DJANGO_SUPERUSER_PASSWORD")
 PORT = int(env("PORT", "8000"))
 
 INSTALLED_APPS = [
-    "config",  # its management commands, also in place of others'
     "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
     "django_tasks_db",
@@ -423,6 +421,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.usersessions",
+    "config",  # its management commands
+    "django.contrib.staticfiles",  # below them, as they add to `collectstatic`
     "conversations",
     "artifacts",
     "memory",
