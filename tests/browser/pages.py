@@ -22,6 +22,10 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, input, textarea, a")
     .map((element) => [element, element.getBoundingClientRect()])
     .filter(([, box]) => box.width < 44 || box.height < 44)
     .map(([element, box]) => `${element.outerHTML.slice(0, 80)} ${box.width} x ${box.height}`)"""
+CALL = """async ([method, path, body]) => {
+    const { api } = await import("/static/conversations/js/api.js");
+    return api[method](path, body);
+}"""
 BLOCKED = "Service Worker registration blocked by Playwright"
 UNKNOWN_YET = "Unrecognized Content-Security-Policy directive 'webrtc'"
 """No browser knows it yet; it is there for those to come."""
@@ -33,6 +37,11 @@ DESK: dict[str, Any] = {
     "color_scheme": "light",
     "service_workers": "block",  # but where it is about them: else each page would bring one
 }
+
+
+def call(page: Page, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    """Of the REST API, by whoever is signed in on the page: ``method`` is "get", "post" or "patch"."""
+    return page.evaluate(CALL, [method, path, body])
 
 
 def launch(playwright: Playwright, executable: str) -> Browser:

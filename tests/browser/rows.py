@@ -1,15 +1,17 @@
 """What would take a browser too long to do by hand, written straight into the server's database."""
 
 import uuid
+from typing import Any
 
 import psycopg
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
+from psycopg.rows import dict_row
 
 ADD_READER = """
 INSERT INTO auth_user (username, password, is_superuser, is_staff, is_active, first_name, last_name, email, date_joined)
-VALUES (%s, %s, false, false, true, '', '', '', now()) RETURNING id
+VALUES (%s, %s, %s, %s, true, '', '', '', now()) RETURNING id
 """
 ADD_SESSION = (
     "INSERT INTO django_session (session_key, session_data, expire_date) VALUES (%s, %s, now() + interval '1 day')"
@@ -81,6 +83,24 @@ NAME_READER = """
 UPDATE auth_user SET username = left(%(name)s || id, 150), first_name = %(name)s, last_name = %(name)s
 WHERE id = (SELECT user_id FROM conversations_thread WHERE id = %(thread)s)
 """
+IDS = """
+SELECT thread.user_id AS "user", thread.id AS thread,
+    (SELECT id FROM conversations_message WHERE thread_id = thread.id ORDER BY position LIMIT 1) AS message,
+    (SELECT id FROM conversations_contextsnapshot WHERE thread_id = thread.id ORDER BY created_at DESC LIMIT 1) AS request,
+    (SELECT id FROM conversations_reply WHERE thread_id = thread.id LIMIT 1) AS reply,
+    (SELECT id FROM conversations_feedback WHERE thread_id = thread.id LIMIT 1) AS feedback,
+    (SELECT id FROM artifacts_artifact WHERE thread_id = thread.id LIMIT 1) AS artifact,
+    (SELECT id FROM memory_memory WHERE user_id = thread.user_id LIMIT 1) AS memory
+FROM conversations_thread AS thread WHERE id = %s
+"""
+
+
+def ids_of(database: str, thread: str) -> dict[str, Any]:
+    """Of a thread, and of one of each that belongs to it or to its user."""
+    with psycopg.connect(database, row_factory=dict_row) as connection:
+        row = connection.execute(IDS, [thread]).fetchone()
+        assert row is not None
+        return row
 
 
 def name_fallback(database: str, model: str) -> None:
@@ -106,13 +126,13 @@ def ask_of(database: str, assistant: str, provider: str) -> None:
         connection.execute("UPDATE conversations_assistant SET provider = %s WHERE slug = %s", (provider, assistant))
 
 
-def add_reader(database: str) -> str:
-    """Somebody without a password; returns the key of a session. Hashing a password takes a second."""
+def add_reader(database: str, *, is_staff: bool = False) -> str:
+    """Somebody without a password; returns the key of a session. Hashing a password takes a second. Staff may all."""
     user = User(username=f"reader-{uuid.uuid4().hex[:10]}")
     user.set_unusable_password()
     key = uuid.uuid4().hex
     with psycopg.connect(database) as connection:
-        row = connection.execute(ADD_READER, (user.username, user.password)).fetchone()
+        row = connection.execute(ADD_READER, (user.username, user.password, is_staff, is_staff)).fetchone()
         assert row is not None
         data = {
             SESSION_KEY: str(row[0]),

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
 
 from tests.browser.long_pdf import long_pdf
 from tests.browser.memories import add_day, add_fact, add_memory, add_topic
-from tests.browser.pages import PASSWORD, Chat, chat_page, launch
+from tests.browser.pages import PASSWORD, Chat, call, chat_page, launch
 from tests.model_scripts import Gate, error, text, tool_use
 from tests.model_server import ModelServer
 from tests.processes import server, started
@@ -64,6 +64,7 @@ def test_two_orders_never_share_a_tray(client, oven):
 ```
 
 `client` is FastAPI's own test client, so nothing needs to listen on a port."""
+FIRST_FOLLOW_UP = "who notices the first?"
 FOLLOW_UP = "why the second?"
 WHY = """Because it fails quietly. A wrong total is noticed at the counter, and a double charge by the bank; two orders on one \
 tray are noticed at five in the morning, when nothing can be done.
@@ -130,7 +131,7 @@ def main() -> None:
         address = talk(browser, url, model, database)
         with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
             inspect(chat, album, talk_long(url, model))
-        for scene in (rest, shoot_memory, motion, make, attach):
+        for scene in (rest, shoot_memory, share, motion, make, attach):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
                     scene(chat, model, album, address, f"{size}-{theme}")
@@ -141,6 +142,7 @@ def main() -> None:
         "book-desktop-light": "book",
         "artifact-desktop-light": "artifacts",
         "memory-desktop-light": "memory",
+        "shared-desktop-light": "shared",
         "viewer-desktop-light": "files",
     }
     for made, name in wanted.items():
@@ -156,6 +158,7 @@ def served() -> Iterator[tuple[str, ModelServer, str]]:
             "ANTHROPIC_BASE_URL": model.url,
             "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
             "OPENBOOK_SIGNUP": "on",
+            "OPENBOOK_SHARING": "on",
             "OPENBOOK_PROVIDER": "anthropic",
         }
         with (
@@ -187,11 +190,29 @@ def talk(browser: Browser, url: str, model: ModelServer, database: str) -> str:
             add_topic(database, chat.thread_id, topic, days)
         for days, told in DAYS.items():
             add_day(database, chat.thread_id, datetime.now(UTC).date() - timedelta(days=days), told)
-        model.script(text(ADVICE), text(WHY))
+        model.script(text(ADVICE), text("The customer, at once."), text(WHY))
         chat.open()
         chat.ask(PASSING)
-        chat.ask(FOLLOW_UP)
+        chat.ask(FIRST_FOLLOW_UP)
+        chat.box.press("ArrowUp")
+        editor = chat.page.locator("textarea.edit-text")
+        editor.fill(FOLLOW_UP)
+        editor.press("Enter")
+        expect(chat.replies.last).to_contain_text("Because it fails quietly.")
+        arrange(chat)
         return chat.page.url.removeprefix(url)
+
+
+def arrange(chat: Chat) -> None:
+    """A project, a pinned conversation and tags."""
+    project = call(chat.page, "post", "projects/", {"name": "Bakery", "colour": "green"})
+    threads = {thread["title"]: thread["id"] for thread in call(chat.page, "get", "threads/")["results"]}
+    for title, changes in {
+        "Weekend in Lisbon": {"pinned": True, "add_tags": ["travel"]},
+        "Rye sourdough, second try": {"project": project["id"]},
+        "Letter to the landlord": {"add_tags": ["flat"]},
+    }.items():
+        call(chat.page, "patch", "threads/", {"ids": [threads[title]], **changes})
 
 
 def rest(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
@@ -225,6 +246,25 @@ def shoot_memory(chat: Chat, model: ModelServer, album: Album, address: str, suf
     chat.page.get_by_role("button", name="Forget: Allergic").click()
     expect(chat.page.locator("#forget-yes")).to_be_enabled()
     album.take(chat, f"forget-{suffix}")
+
+
+def share(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+    """Two answers beside one another, a link that is made, and what whoever has it reads."""
+    chat.sign_in("Mira", PASSWORD)
+    chat.open(address)
+    expect(chat.replies).to_have_count(2)
+    chat.page.get_by_role("button", name="What to do with this conversation", exact=True).click()
+    chat.page.get_by_role("menuitem", name="Share…").click()
+    for words in ("The title", "How much each reply was given"):
+        chat.page.get_by_role("checkbox", name=words).check()
+    chat.page.get_by_role("button", name="Make a link").click()
+    link = chat.page.get_by_role("textbox", name="The link")
+    expect(link).to_be_visible()
+    album.take(chat, f"share-{suffix}")
+    shared = link.input_value()
+    chat.page.context.clear_cookies()
+    chat.page.goto(shared)
+    album.take(chat, f"shared-{suffix}")
 
 
 def motion(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:

@@ -1,4 +1,4 @@
-"""What `/accessibility/` says was tested by axe: the pages of people, from left to right and from right to left."""
+"""What `/accessibility/` says was tested by axe: every page, from left to right and from right to left."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.memories import add_fact, add_memory, add_topic
-from tests.browser.pages import Chat
-from tests.browser.rows import add_artifact
+from tests.browser.pages import Chat, call
+from tests.browser.rows import add_artifact, add_reader, ids_of
 from tests.model_scripts import text
 from tests.model_server import ModelServer
 
@@ -35,8 +35,26 @@ STRANGERS = [
     *("api/v1/docs/", "api/v1/docs/websocket/", "api/v1/docs/messages/", "api/v1/docs/reasons/", "api/v1/docs/tour/"),
 ]
 OWN = [
-    *("memory/", "account/", "account/tokens/", "account/shares/", "account/delete/"),
-    *("accounts/password/change/", "accounts/logout/", "threads/{thread}/print/"),
+    *("memory/", "account/", "account/tokens/", "account/shares/", "account/delete/", "prompts/"),
+    *("projects/", "projects/{project}/", "threads/{thread}/print/"),
+    *(
+        "accounts/password/change/",
+        "accounts/email/",
+        "accounts/reauthenticate/",
+        "accounts/leaving/",
+        "accounts/logout/",
+    ),
+]
+# Beside the lists that the index names.
+STAFF = [
+    *("conversations/contextsnapshot/overview/", "conversations/thread/{thread}/change/"),
+    *("conversations/thread/{thread}/map/", "conversations/thread/{thread}/live/"),
+    *("conversations/message/{message}/change/", "conversations/message/{message}/why/"),
+    *(f"conversations/contextsnapshot/{{request}}/{page}/" for page in ("change", "compare", "what-if", "prove")),
+    *("conversations/reply/{reply}/change/", "conversations/feedback/{feedback}/change/"),
+    *("conversations/assistant/add/", "conversations/sharedprompt/add/", "conversations/connection/add/"),
+    *("artifacts/artifact/{artifact}/change/", "memory/memory/{memory}/change/"),
+    *("auth/user/{user}/change/", "auth/user/add/", "auth/group/add/", "password_change/"),
 ]
 WAYS: list[tuple[str, dict[str, Any]]] = [
     ("ltr", {"locale": "en-GB", "viewport": {"width": 1280, "height": 820}, "color_scheme": "light"}),
@@ -44,21 +62,61 @@ WAYS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def menu_of_the_reply(page: Page) -> None:
-    page.locator(".turn.assistant .turn-actions [aria-haspopup=menu]").last.click()
-
-
 def shown(chat: Chat, model: ModelServer, database: str) -> Iterator[str]:
     """The chat and its dialogs, one after the other, by their ids, as their names are of another language each time."""
-    page = chat.page
     yield "an empty chat"
-    model.script(text(ANSWER))
-    page.locator("#text").fill("What do we bake?")
-    page.locator("#text").press("Enter")
+    yield from of_new_messages(chat.page)
+    model.script(text(ANSWER), text("Rye."))
+    chat.page.locator("#text").fill("What do we bake?")
+    chat.page.locator("#text").press("Enter")
     expect(chat.replies).to_have_count(1)
-    expect(page.locator(".turn.assistant math").first).to_be_attached()
+    expect(chat.page.locator(".turn.assistant math").first).to_be_attached()
     yield "a conversation"
-    menu_of_the_reply(page)
+    yield from of_turns(chat)
+    yield from of_the_list(chat.page)
+    add_artifact(database, chat.thread_id, "# Plan", "# Plan B", title="Plan")
+    chat.page.reload()
+    chat.page.locator("#artifacts").click()
+    expect(chat.page.locator("#panel-body .prose")).to_be_visible()
+    yield "an artifact"
+    chat.page.locator("#panel-changes").click()
+    expect(chat.page.locator(".line.added")).to_be_visible()
+    yield "changes of an artifact"
+
+
+def of_new_messages(page: Page) -> Iterator[str]:
+    call(page, "post", "prompts/", {"name": "Bake", "text": "What do I bake of {{flour}}?"})
+    page.locator("#temporary").click()
+    expect(page.locator("#temporary-bar")).to_be_visible()
+    yield "a temporary chat"
+    page.locator("#temporary").click()
+    page.locator("#text").fill("/")
+    expect(page.locator("#prompt-picker [role=option]").first).to_be_visible()
+    yield "the prompts"
+    page.locator("#text").press("Enter")
+    expect(page.locator("#prompt-dialog")).to_be_visible()
+    yield "what a prompt asks for"
+    page.keyboard.press("Escape")
+
+
+def of_turns(chat: Chat) -> Iterator[str]:
+    page, reply = chat.page, chat.page.locator(".turn.assistant")
+    page.locator(".turn.user .edit").click()
+    yield "a message that is edited"
+    page.keyboard.press("Escape")
+    reply.locator(".again").click()
+    expect(page.locator(".version-compare")).to_be_visible()
+    page.locator(".version-compare").click()
+    expect(page.locator(".compare-body").last).to_have_text("Rye.")
+    yield "two answers"
+    page.keyboard.press("Escape")
+    reply.locator(".thumb").last.click()
+    page.locator("#feedback-text").fill("There is no rye.")
+    page.locator("#feedback-show").check()
+    yield "feedback"
+    page.locator("#feedback-form [type=submit]").click()
+    expect(page.locator("#feedback")).to_be_hidden()
+    reply.locator(".turn-actions [aria-haspopup=menu]").last.click()
     yield "the menu of a turn"
     page.locator("#menu [role=menuitem]").nth(-2).click()  # to share, before the one that forgets
     page.locator("#share-form button[type=submit]").click()
@@ -69,44 +127,93 @@ def shown(chat: Chat, model: ModelServer, database: str) -> Iterator[str]:
     expect(page.locator(".stack-bar")).to_be_visible()
     yield "the book"
     page.keyboard.press("Escape")
+
+
+def of_the_list(page: Page) -> Iterator[str]:
     page.locator("#thread-menu").click()
     yield "the menu of the conversation"
+    page.locator("#menu .menu-item").nth(2).click()  # after those that name and pin
+    expect(page.locator("#tags-dialog")).to_be_visible()
+    page.locator("#tags-new").fill("bread")
+    yield "tags"
+    page.locator("#tags-new").press("Enter")
+    if not page.locator("#sidebar").is_visible():
+        page.locator("#open-drawer").click()
+    page.locator("#list-view").click()
+    expect(page.locator("#menu [role=menuitemradio]").last).to_be_visible()
+    yield "what can be listed"
     page.keyboard.press("Escape")
-    add_artifact(database, chat.thread_id, "# Plan", title="Plan")
-    page.reload()
-    page.locator("#artifacts").click()
-    expect(page.locator("#panel-body .prose")).to_be_visible()
-    yield "an artifact"
+    page.locator("#select").click()
+    page.locator("#threads [type=checkbox]").first.check()
+    yield "several conversations"
+    page.locator("#select").click()
+    page.locator("#search").fill("bake")
+    expect(page.locator("#threads mark").first).to_be_visible()
+    yield "what was found"
+    page.locator("#search").fill("")
+    page.locator("#me").click()
+    yield "the menu of the person"
+    page.locator("#show-import").click()
+    expect(page.locator("#import-choice")).to_be_visible()
+    yield "an import"
+    page.keyboard.press("Escape")
+
+
+class Inspection:
+    """What axe finds on the pages that were opened, by their names."""
+
+    def __init__(self, page: Page, direction: str) -> None:
+        self.page = page
+        self.direction = direction
+        self.found: dict[str, list[str]] = {}
+
+    def look(self, name: str) -> None:
+        direction = "ltr" if name.startswith(("api/", "v1/")) else self.direction  # those are in English alone
+        expect(self.page.locator("html")).to_have_attribute("dir", direction)
+        if broken := violations(self.page):
+            self.found[name] = broken
 
 
 @pytest.mark.parametrize(("direction", "look"), WAYS, ids=["ltr", "rtl"])
 def test_no_page_breaks_a_rule_that_a_machine_can_check(
     reader: Reader, model: ModelServer, browser_database: str, direction: str, look: dict[str, Any]
 ) -> None:
-    found: dict[str, list[str]] = {}
     with reader(**look) as chat:
-        page = chat.page
-
-        def look_at(name: str) -> None:
-            english = name.startswith(("api/", "v1/"))
-            expect(page.locator("html")).to_have_attribute("dir", "ltr" if english else direction)
-            if broken := violations(page):
-                found[name] = broken
-
+        inspection = Inspection(chat.page, direction)
         for name in shown(chat, model, browser_database):
-            look_at(name)
+            inspection.look(name)
         thread = chat.thread_id
         add_memory(browser_database, thread, "Ada bakes bread.")
         add_fact(browser_database, thread, "She has an oven.", position=1)
         add_topic(browser_database, thread, "Which flour", 9)
-        shared = page.evaluate("fetch('/api/v1/shares/').then((answer) => answer.json())")["results"][0]["url"]
+        shared = call(chat.page, "get", "shares/")["results"][0]["url"]
+        project = call(chat.page, "post", "projects/", {"name": "Bakery"})["id"]
+        call(chat.page, "patch", f"threads/{thread}/", {"project": project})
         for path in OWN:
-            chat.open(f"/{path.format(thread=thread)}")
-            look_at(path)
-        page.context.clear_cookies()
+            chat.open(f"/{path.format(thread=thread, project=project)}")
+            inspection.look(path)
+        chat.open(shared)
+        inspection.look("what one has shared")
+        chat.page.context.clear_cookies()
         chat.problems.clear()  # pages that were left
         for path in [shared.strip("/") + "/", *STRANGERS]:
             chat.open(f"/{path}")
-            look_at(path if path in STRANGERS else "what somebody shared")
+            inspection.look(path if path in STRANGERS else "what somebody shared")
+        chat.open("/admin/login/")
+        inspection.look("admin/login/")
+        look_at_staff_pages(chat, inspection, browser_database, thread)
         chat.problems = [each for each in chat.problems if "404" not in each]
-    assert found == {}
+    assert inspection.found == {}
+
+
+def look_at_staff_pages(chat: Chat, inspection: Inspection, database: str, thread: str) -> None:
+    """The index, each list that it names, and what is beyond them."""
+    chat.bring_session(add_reader(database, is_staff=True))
+    chat.open("/admin/")
+    inspection.look("admin/")
+    lists = chat.page.locator("#content-main th a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    assert len(lists) > 15
+    known = ids_of(database, thread)
+    for path in [*lists, *(f"/admin/{path.format_map(known)}" for path in STAFF), "/admin/system/"]:
+        chat.open(path)
+        inspection.look(path)

@@ -11,19 +11,21 @@
  * @property {() => void} leave
  */
 
-import { copyFrom, byId, h, icon } from "../../conversations/js/dom.js";
-import { openMenu } from "../../conversations/js/dialogs.js";
+import { copyFrom, byId, h } from "../../conversations/js/dom.js";
 import { gettext } from "../../conversations/js/language.js";
-import { renderDifference } from "./difference.js";
-import { download } from "./download.js";
-import { Editor } from "./editor.js";
-import { downloadsOf, kindOf, versionLine } from "./naming.js";
+import { loaded } from "../../conversations/js/on-demand.js";
+import { openDownloads, openMore } from "./artifact-menus.js";
+import { kindOf, versionLine } from "./naming.js";
+import { PanelFrame } from "./panel-frame.js";
+import { renameInPlace } from "./renaming.js";
+import { shelfList } from "./shelf-list.js";
 import { Growing, isDrawn, renderVersion, source } from "./view.js";
 
 export class Panel {
   #shown = null; // {id, number, version, versions} of the artifact
   #draft = null;
   #growing = null;
+  /** @type {import("./editor.js").Editor | null} */
   #editor = null;
   #opener = null;
   #asked = 0;
@@ -42,15 +44,7 @@ export class Panel {
     this.shelf = shelf;
     this.store = store;
     this.announcer = announcer;
-    this.element = byId("panel");
-    this.title = byId("panel-title");
-    this.sub = byId("panel-sub");
-    this.tools = byId("panel-tools");
-    this.guestTools = byId("guest-tools");
-    this.select = byId("panel-version");
-    this.notice = byId("panel-notice");
-    this.body = byId("panel-body");
-    this.narrow = matchMedia("(max-width: 759px)");
+    this.frame = new PanelFrame();
     this.#wire();
   }
 
@@ -75,8 +69,8 @@ export class Panel {
   /** @param {{focus?: boolean, notice?: Notice | null}} [options] */
   showList({ focus = true, notice = null } = {}) {
     this.#begin("list", focus);
-    this.#head(gettext("Artifacts"), gettext("Beside this conversation"));
-    this.#say(notice);
+    this.frame.head(gettext("Artifacts"), gettext("Beside this conversation"));
+    this.frame.say(notice);
     this.#renderList();
   }
 
@@ -93,10 +87,10 @@ export class Panel {
     this.#begin("artifact", focus);
     this.#shown = { id, number: wanted, version: null, versions: (same && this.#shown?.versions) || [] };
     this.#allowChanges();
-    this.#head(artifact.title, kindOf(artifact));
-    this.#say(notice);
+    this.frame.head(artifact.title, kindOf(artifact));
+    this.frame.say(notice);
     const asked = ++this.#asked;
-    if (!same) this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, gettext("Opening …")));
+    if (!same) this.frame.wait(gettext("Opening …"));
     try {
       const [version, versions] = await Promise.all([this.shelf.version(id, wanted), this.shelf.versions(id)]);
       if (asked !== this.#asked) return undefined;
@@ -104,7 +98,7 @@ export class Panel {
       this.#renderVersions();
       this.#renderArtifact();
     } catch (error) {
-      if (asked === this.#asked) this.#failed(error, () => this.showArtifact(id, { number }));
+      if (asked === this.#asked) this.frame.failed(error, () => this.showArtifact(id, { number }));
     }
     return undefined;
   }
@@ -121,19 +115,15 @@ export class Panel {
 
   draftGrew(draft) {
     if (this.mode !== "draft" || this.#draft !== draft) return;
-    this.#head(
-      draft.title || gettext("Artifact"),
-      draft.state === "writing" ? gettext("Being written …") : gettext("Was not finished, and not saved"),
-    );
+    const state =
+      draft.state === "writing" ? gettext("Being written …") : gettext("Was not finished, and not saved");
+    this.frame.head(draft.title || gettext("Artifact"), state);
     if (draft.kind && !this.#growing) {
       this.#growing = new Growing(draft.kind);
-      this.body.replaceChildren(this.#growing.element);
+      this.frame.body.replaceChildren(this.#growing.element);
     }
-    if (!this.#growing)
-      this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, gettext("Waiting for the first words …")));
-    const { scrollHeight, scrollTop, clientHeight } = this.body;
-    const atEnd = scrollHeight - scrollTop - clientHeight < 64;
-    this.#growing?.show(draft.text, () => atEnd && this.body.scrollTo({ top: this.body.scrollHeight }));
+    if (!this.#growing) this.frame.wait(gettext("Waiting for the first words …"));
+    this.#growing?.show(draft.text, this.frame.follower());
     if (draft.state !== "writing") this.#growing?.element.classList.remove("growing");
   }
 
@@ -141,27 +131,27 @@ export class Panel {
   showGuest(guest) {
     const from = /** @type {HTMLElement} */ (document.activeElement);
     this.#begin("guest", true);
-    if (!this.element.contains(from)) this.#opener = from;
+    if (!this.frame.element.contains(from)) this.#opener = from;
     this.guest = guest;
     this.headGuest(guest);
-    this.guestTools.replaceChildren(...guest.tools);
-    this.body.replaceChildren(guest.content);
-    this.body.scrollTo({ top: 0, left: 0 });
+    this.frame.guestTools.replaceChildren(...guest.tools);
+    this.frame.body.replaceChildren(guest.content);
+    this.frame.body.scrollTo({ top: 0, left: 0 });
   }
 
   /** @param {Guest} guest @param {{title?: string, sub?: string}} [words] */
   headGuest(guest, { title = guest.title, sub = guest.sub } = {}) {
-    if (this.guest === guest) this.#head(title, sub);
+    if (this.guest === guest) this.frame.head(title, sub);
   }
 
   close() {
     if (!this.isOpen) return;
-    const inside = this.element.contains(document.activeElement);
+    const inside = this.frame.element.contains(document.activeElement);
     this.#full(false);
     this.mode = "closed";
     this.#forget();
     this.#arrange();
-    if (inside || this.narrow.matches) (this.#opener?.isConnected ? this.#opener : byId("text")).focus();
+    if (inside || this.frame.narrow.matches) (this.#opener?.isConnected ? this.#opener : byId("text")).focus();
     this.#opener = null;
   }
 
@@ -170,7 +160,7 @@ export class Panel {
     if (this.mode === "list") return this.#renderList();
     const artifact = this.#shown && this.shelf.find(this.#shown.id);
     if (!artifact) return undefined;
-    this.#head(artifact.title, kindOf(artifact));
+    this.frame.head(artifact.title, kindOf(artifact));
     if (artifact.deleted_at && this.mode !== "edit")
       return this.showList({ focus: false, notice: this.#goneNotice(artifact) });
     const newest = this.#shown.versions[0]?.version;
@@ -186,7 +176,7 @@ export class Panel {
     byId("panel-close").addEventListener("click", () => this.close());
     byId("panel-scrim").addEventListener("click", () => this.close());
     byId("panel-list").addEventListener("click", () => this.showList());
-    byId("panel-full").addEventListener("click", () => this.#full(!this.element.classList.contains("full")));
+    byId("panel-full").addEventListener("click", () => this.#full(!this.frame.isFull));
     byId("panel-changes").addEventListener("click", () =>
       this.mode === "changes" ? this.#backToArtifact() : this.#changes(),
     );
@@ -197,9 +187,9 @@ export class Panel {
     );
     byId("panel-download").addEventListener("click", (event) => this.#downloads(event.currentTarget));
     byId("panel-more").addEventListener("click", (event) => this.#more(event.currentTarget));
-    this.select.addEventListener("change", () => this.#choose(Number(this.select.value)));
-    this.element.addEventListener("keydown", (event) => this.#key(event));
-    this.narrow.addEventListener("change", () => this.#arrange());
+    this.frame.select.addEventListener("change", () => this.#choose(Number(this.frame.select.value)));
+    this.frame.element.addEventListener("keydown", (event) => this.#key(event));
+    this.frame.narrow.addEventListener("change", () => this.#arrange());
     const again = () =>
       this.mode === "artifact" &&
       this.shelf.find(this.#shown.id)?.kind === "mermaid" &&
@@ -215,7 +205,7 @@ export class Panel {
       return;
     event.preventDefault(); // or else the reply is stopped
     if (this.mode === "edit") this.#leaveEditor();
-    else if (this.element.classList.contains("full")) this.#full(false);
+    else if (this.frame.isFull) this.#full(false);
     else this.close();
   }
 
@@ -224,9 +214,9 @@ export class Panel {
     this.#asked += 1;
     this.#forget({ keepShown: mode === "artifact" });
     this.mode = mode;
-    this.#say(null);
+    this.frame.say(null);
     this.#arrange();
-    if (focus || this.narrow.matches) this.title.focus();
+    if (focus || this.frame.narrow.matches) this.frame.title.focus();
   }
 
   #forget({ keepShown = false } = {}) {
@@ -236,120 +226,24 @@ export class Panel {
     if (!keepShown) this.#shown = null;
   }
 
-  /** What is visible in this mode, and what the sheet on a phone covers. */
   #arrange() {
-    const { isOpen, mode } = this;
-    const sheet = isOpen && (this.narrow.matches || this.element.classList.contains("full"));
-    this.element.hidden = !isOpen;
-    document.querySelector(".shell").classList.toggle("with-panel", isOpen);
-    byId("artifacts").setAttribute("aria-expanded", String(this.showsArtifacts));
-    byId("panel-scrim").hidden = !(isOpen && this.narrow.matches);
-    byId("conversation").inert = sheet;
-    byId("sidebar").inert = sheet || (this.narrow.matches && !byId("sidebar").classList.contains("open"));
-    this.tools.hidden = !["artifact", "changes"].includes(mode);
-    this.guestTools.hidden = mode !== "guest";
-    this.body.classList.toggle("guest", mode === "guest");
-    byId("panel-list").hidden = mode === "list" || mode === "guest";
-    byId("panel-changes").setAttribute("aria-pressed", String(mode === "changes"));
-    this.body.classList.toggle("framed", mode === "artifact" && isDrawn(this.shelf.find(this.#shown?.id)?.kind));
-    this.body.classList.toggle("editing", mode === "edit");
+    this.frame.arrange(this.mode, isDrawn(this.shelf.find(this.#shown?.id)?.kind));
   }
 
   #full(full) {
-    this.element.classList.toggle("full", full);
-    const button = byId("panel-full");
-    button.setAttribute("aria-pressed", String(full));
-    button.title = full ? gettext("Leave full screen") : gettext("Full screen");
-    button.setAttribute("aria-label", button.title);
+    this.frame.setFull(full);
     this.#arrange();
-  }
-
-  #head(title, sub) {
-    if (this.title.textContent !== title) this.title.textContent = title;
-    if (this.sub.textContent !== sub) this.sub.textContent = sub;
-  }
-
-  /** @param {{words: string, action?: string, run?: () => void, warning?: boolean} | null} notice */
-  #say(notice) {
-    this.notice.hidden = !notice;
-    if (!notice) return this.notice.replaceChildren();
-    const action =
-      notice.action && h("button", { type: "button", class: "button small", onclick: notice.run }, notice.action);
-    this.notice.classList.toggle("warning", Boolean(notice.warning));
-    return this.notice.replaceChildren(h("p", {}, notice.words), ...(action ? [action] : []));
-  }
-
-  #failed(error, again) {
-    this.body.replaceChildren(
-      h(
-        "div",
-        { class: "turn-note warning" },
-        icon("warn"),
-        h("p", {}, error.message),
-        h("button", { type: "button", class: "button", onclick: again }, gettext("Try again")),
-      ),
-    );
   }
 
   // The list
 
   #renderList() {
-    const { present, deleted } = this.shelf;
-    const open = this.body.querySelector("details")?.open ?? false;
-    const focused = this.body.contains(document.activeElement);
-    this.body.replaceChildren(
-      present.length
-        ? h("ul", { class: "shelf" }, ...present.map((artifact) => this.#entry(artifact)))
-        : h(
-            "p",
-            { class: "quiet" },
-            gettext(
-              "Nothing has been made in this conversation yet. Ask for a document, a diagram, a table or a page.",
-            ),
-          ),
-      ...(deleted.length ? [this.#bin(deleted, open)] : []),
-    );
-    if (focused) this.title.focus();
-  }
-
-  #entry(artifact) {
-    const facts = [kindOf(artifact), gettext("version {version}", { version: artifact.version })].join(" · ");
-    return h(
-      "li",
-      {},
-      h(
-        "button",
-        { type: "button", class: "shelf-entry", onclick: () => this.showArtifact(artifact.id) },
-        icon(`kind-${artifact.kind}`),
-        h("span", { class: "shelf-title", dir: "auto" }, artifact.title),
-        h("span", { class: "shelf-facts" }, facts),
-      ),
-    );
-  }
-
-  #bin(deleted, open) {
-    const entry = (artifact) =>
-      h(
-        "li",
-        {},
-        h("span", { class: "shelf-title", dir: "auto" }, artifact.title),
-        h(
-          "button",
-          {
-            type: "button",
-            class: "button small",
-            onclick: () => this.restore(artifact.id),
-            "aria-label": gettext("Restore “{title}”", { title: artifact.title }),
-          },
-          gettext("Restore"),
-        ),
-      );
-    return h(
-      "details",
-      { class: "bin", open },
-      h("summary", {}, gettext("Deleted ({count})", { count: deleted.length })),
-      h("ul", {}, ...deleted.map(entry)),
-    );
+    const isBinOpen = this.frame.body.querySelector("details")?.open ?? false;
+    const focused = this.frame.body.contains(document.activeElement);
+    const onOpen = (id) => this.showArtifact(id);
+    const onRestore = (id) => this.restore(id);
+    this.frame.body.replaceChildren(...shelfList(this.shelf, { isBinOpen, onOpen, onRestore }));
+    if (focused) this.frame.title.focus();
   }
 
   #goneNotice(artifact) {
@@ -365,10 +259,10 @@ export class Panel {
 
   #renderVersions() {
     const { versions, number } = this.#shown;
-    this.select.replaceChildren(
+    this.frame.select.replaceChildren(
       ...versions.map((version) => h("option", { value: version.version }, versionLine(version))),
     );
-    this.select.value = String(number);
+    this.frame.select.value = String(number);
     this.#allowChanges();
   }
 
@@ -380,9 +274,9 @@ export class Panel {
     const { id, number, version } = this.#shown;
     const { title, kind, language } = this.shelf.find(id);
     const shown = { id, title, kind, language, number, content: version.content };
-    this.body.replaceChildren(this.sourceShown && isDrawn(kind) ? source(shown) : renderVersion(shown));
-    this.body.classList.toggle("framed", isDrawn(kind) && !this.sourceShown);
-    this.body.scrollTo({ top: 0 });
+    this.frame.body.replaceChildren(this.sourceShown && isDrawn(kind) ? source(shown) : renderVersion(shown));
+    this.frame.body.classList.toggle("framed", isDrawn(kind) && !this.sourceShown);
+    this.frame.body.scrollTo({ top: 0 });
   }
 
   #choose(number) {
@@ -408,35 +302,38 @@ export class Panel {
     this.mode = "changes";
     this.#arrange();
     try {
-      const [old, current] = await Promise.all([this.shelf.version(id, before), this.shelf.version(id, number)]);
+      const [old, current, { changesBetween }] = await Promise.all([
+        this.shelf.version(id, before),
+        this.shelf.version(id, number),
+        loaded(import("./changes.js")),
+      ]);
       if (asked !== this.#asked) return;
       this.#shown = { ...this.#shown, number, version: current };
-      this.select.value = String(number);
-      const others = versions.filter((version) => version.version !== number);
-      const choice = h(
-        "select",
-        { id: "panel-from", onchange: () => this.#changes({ number, from: Number(choice.value) }) },
-        ...others.map((version) => h("option", { value: version.version }, versionLine(version))),
-      );
-      choice.value = String(before);
+      this.frame.select.value = String(number);
       const focused = document.activeElement?.id === "panel-from";
-      this.body.replaceChildren(
-        h("div", { class: "compared" }, h("label", { for: "panel-from" }, gettext("Compared with")), choice),
-        renderDifference(old.content, current.content),
+      const onFrom = (version) => this.#changes({ number, from: version });
+      this.frame.body.replaceChildren(
+        ...changesBetween(
+          { version: before, content: old.content },
+          { version: number, content: current.content },
+          versions,
+          onFrom,
+        ),
       );
-      if (focused) choice.focus();
+      if (focused) byId("panel-from").focus();
     } catch (error) {
-      if (asked === this.#asked) this.#failed(error, () => this.#changes({ number, from }));
+      if (asked === this.#asked) this.frame.failed(error, () => this.#changes({ number, from }));
     }
   }
 
   async #edit() {
     const { id, number } = this.#shown;
     const asked = ++this.#asked;
-    const version = await this.shelf
-      .version(id, number)
-      .catch((error) => this.#say({ words: error.message, warning: true }));
-    if (!version || asked !== this.#asked) return;
+    const [version, Editor] = await Promise.all([
+      this.shelf.version(id, number),
+      loaded(import("./editor.js")).then((module) => module.Editor),
+    ]).catch((error) => this.#warn(error));
+    if (!version || !Editor || asked !== this.#asked) return;
     this.#shown = { ...this.#shown, version };
     const { kind, version: base } = this.shelf.find(id);
     this.mode = "edit";
@@ -456,10 +353,10 @@ export class Panel {
         onLeave: () => this.showArtifact(id, { number }),
       },
     );
-    this.#say(null);
-    this.body.replaceChildren(this.#editor.element);
+    this.frame.say(null);
+    this.frame.body.replaceChildren(this.#editor.element);
     this.#arrange();
-    this.sub.textContent =
+    this.frame.sub.textContent =
       number === base
         ? gettext("You are editing the newest version")
         : gettext("You are editing version {number}; saving makes version {next}", { number, next: base + 1 });
@@ -474,42 +371,26 @@ export class Panel {
 
   #downloads(button) {
     const { id, number } = this.#shown;
-    const take = (format) =>
-      download(`artifacts/${id}/export/?as=${format}&version=${number}`).catch((error) =>
-        this.#say({ words: error.message, warning: true }),
-      );
-    openMenu(
-      button,
-      downloadsOf(this.shelf.find(id).kind).map(({ format, label }) => ({ label, run: () => take(format) })),
-    );
+    openDownloads(button, { id, kind: this.shelf.find(id).kind, number }, (error) => this.#warn(error));
   }
 
   #more(button) {
     const { id, number } = this.#shown;
     const { kind, version: newest } = this.shelf.find(id);
-    const drawn = isDrawn(kind) && this.mode === "artifact";
-    openMenu(button, [
-      ...(drawn
-        ? [{
-          label: this.sourceShown ? gettext("Show it drawn") : gettext("Show its source"),
-          run: () => this.#toggleSource(),
-        }]
-        : []),
-      ...(number < newest
-        ? [{
-          label: gettext("Make version {number} the newest", { number }),
-          run: () => this.#try(() => this.#again(id, number, newest)),
-        }]
-        : []),
-      { label: gettext("Rename"), run: () => this.#rename() },
-      ...(this.onShare ? [{ label: gettext("Share…"), run: () => this.onShare(this.shelf.find(id), number) }] : []),
-      { label: "Delete", danger: true, run: () => this.remove(id) },
-    ]);
-  }
-
-  #toggleSource() {
-    this.sourceShown = !this.sourceShown;
-    this.#renderArtifact();
+    openMore(
+      button,
+      { number, newest, isDrawn: isDrawn(kind) && this.mode === "artifact", isSourceShown: this.sourceShown },
+      {
+        onSource: () => {
+          this.sourceShown = !this.sourceShown;
+          this.#renderArtifact();
+        },
+        onAgain: () => this.#try(() => this.#again(id, number, newest)),
+        onRename: () => this.#rename(),
+        onShare: this.onShare && (() => this.onShare(this.shelf.find(id), number)),
+        onDelete: () => this.remove(id),
+      },
+    );
   }
 
   async #again(id, number, newest) {
@@ -520,33 +401,10 @@ export class Panel {
 
   #rename() {
     const { id } = this.#shown;
-    const { title } = this.shelf.find(id);
-    const field = h("input", {
-      class: "panel-rename",
-      "aria-label": gettext("Title"),
-      maxlength: 200,
-      value: title,
-      dir: "auto",
-    });
-    let done = false;
-    const end = async (keep) => {
-      if (done) return;
-      done = true;
-      field.replaceWith(this.title);
-      const words = field.value.trim();
-      if (keep && words && words !== title) await this.#try(() => this.shelf.rename(id, words));
+    renameInPlace(this.frame.title, this.shelf.find(id).title, async (title) => {
+      if (title) await this.#try(() => this.shelf.rename(id, title));
       byId("panel-more").focus();
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== "Escape") return;
-      event.preventDefault();
-      event.stopPropagation();
-      end(event.key === "Enter");
     });
-    field.addEventListener("blur", () => end(true));
-    this.title.replaceWith(field);
-    field.focus();
-    field.select();
   }
 
   async remove(id) {
@@ -575,8 +433,14 @@ export class Panel {
       return true;
     } catch (error) {
       if (!this.isOpen) this.showList({ focus: false });
-      this.#say({ words: error.message, warning: true });
+      this.#warn(error);
       return false;
     }
+  }
+
+  /** @returns {[]} nothing came of it */
+  #warn(error) {
+    this.frame.say({ words: error.message, warning: true });
+    return [];
   }
 }

@@ -199,9 +199,9 @@ export class Workbench {
     const known =
       panel.mode === "artifact" && this.shelf.find(panel.shownId)?.title.toLowerCase() === draft.title.toLowerCase();
     const follows = ["list", "draft"].includes(panel.mode) || known;
-    const opens = !panel.isOpen && !this.#showedBySelf && !panel.narrow.matches;
+    const opens = !panel.isOpen && !this.#showedBySelf && !panel.frame.narrow.matches;
     if (!follows && !opens) return;
-    if (panel.isOpen && panel.narrow.matches) return;
+    if (panel.isOpen && panel.frame.narrow.matches) return;
     this.#showedBySelf = true;
     panel.showDraft(draft);
   }

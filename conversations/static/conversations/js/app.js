@@ -7,35 +7,35 @@ import { Workbench } from "../../artifacts/js/workbench.js";
 import { Book } from "./book.js";
 import { Composer } from "./composer.js";
 import { ConnectionBar } from "./connection.js";
-import { byId, h } from "./dom.js";
+import { byId } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
 import { Forks } from "./forks.js";
 import { keepForOffline } from "./installed.js";
-import { givenToReplies } from "./given.js";
 import { wireDictation } from "./dictating.js";
-import { wireImport } from "./importing.js";
 import { gettext } from "./language.js";
 import { Log } from "./log.js";
-import { markWords, unmark } from "./marking.js";
+import { unmark } from "./marking.js";
 import { ModelChoice } from "./model-choice.js";
 import { Notices } from "./notices.js";
 import { Models, openAgainMenu } from "./models.js";
+import { Extras } from "./on-demand.js";
 import { PromptPicker } from "./prompt-picker.js";
+import { NamedTurn, wireEarlier } from "./reaching.js";
+import { Renewal } from "./renewal.js";
 import { Scroll } from "./scroll.js";
-import { Sharing } from "./sharing.js";
 import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
 import { TemporaryChat } from "./temporary.js";
 import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
 import { wireDragging } from "./thread-dragging.js";
+import { newTitle, ThreadHead } from "./thread-head.js";
 import { printPageOf, ThreadMenu } from "./thread-menu.js";
 import { Selection } from "./thread-selection.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
-import { compareVersions } from "./versions.js";
-import { Viewer } from "./viewer.js";
+import { WindowGauge } from "./window-gauge.js";
 import { useWords } from "./words.js";
 import { settleZone } from "./zone.js";
 
@@ -43,10 +43,9 @@ const page = JSON.parse(byId("page").textContent);
 useWords(page.words);
 /** @type {Thread} */
 const NEW = { id: "new", title: "", assistant: null };
-const MOST_FILES = 10; // of which is said what replies were given of them
-const TITLE_SECONDS = [2, 4, 8, 16];
-const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
+/** There the focus in the message box brings up a keyboard that hides half of the page. */
+const isTouched = () => matchMedia("(pointer: coarse)").matches;
 const say = (words) => composer.say(words);
 const tell = (error) => say(error.message);
 const store = storeOf(page.user.id);
@@ -56,7 +55,6 @@ const files = new Files();
 const attachments = new Attachments(store, files, page.limits);
 const book = new Book(page.user, { onTurn: goToTurn });
 const drawer = new Drawer();
-const sharing = page.share_days ? new Sharing(page.share_days, announcer) : null;
 const notices = new Notices(store);
 const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
@@ -73,18 +71,16 @@ const log = new Log(byId("log"), scroll, {
   onBook: (request) => book.open(request),
   onForget: (message) => menu.forgetTurn(open.thread, message),
   onFork: (message) => forks.from(open.thread, message),
-  onShare: sharing && ((message) => sharing.thread(open.thread, message)),
-  onEdit: (message, text) => open.edit(message, text),
+  onShare: page.share_days ? (message) => extras.shareThread(open.thread, message) : null,
+  onEdit: (message, text) => {
+    open.edit(message, text);
+    if (!isTouched()) composer.focus();
+  },
   onVersion: (id) => open.goTo(id),
-  onCompare: (message) =>
-    compareVersions(open.thread.id, message, {
-      nameOfModel: (id, provider) => models.name(id, provider),
-      onVersion: (id) => open.goTo(id),
-      onError: say,
-    }),
+  onCompare: (message) => extras.compare(open.thread.id, message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
-  onFile: (id, options) => viewer.open(id, options),
+  onFile: (id, options) => extras.openFile(id, options),
   onProblem: say,
   onText: (turn) => announcer.follow(turn.text),
 });
@@ -99,8 +95,17 @@ const workbench = new Workbench(
     isRunning: () => Boolean(open.running),
   },
 );
-workbench.panel.onShare = sharing && ((artifact, number) => sharing.artifact(artifact, number));
-const viewer = new Viewer(workbench.panel, files, announcer);
+const extras = new Extras(
+  { panel: workbench.panel, files, announcer, shareDays: page.share_days },
+  {
+    nameOfModel: (id, provider) => models.name(id, provider),
+    onVersion: (id) => open.goTo(id),
+    onImported: () => list.reload(),
+    onOpen: go,
+    onError: say,
+  },
+);
+if (extras.canShare) workbench.panel.onShare = (artifact, number) => extras.shareArtifact(artifact, number);
 const composer = new Composer(
   store,
   page.limits.message_chars,
@@ -112,7 +117,7 @@ const choice = new ModelChoice({ models, store, composer }, page.answers, {
   reader: () => open,
   assistant: () => welcome.assistant,
   onChanged: threadChanged,
-  onPicked: previewWindow,
+  onPicked: () => gauge.preview(),
 });
 const connection = new ConnectionBar(byId("connection"), {
   onReconnect: () => open.socket.reconnect(),
@@ -124,9 +129,9 @@ const welcome = new Welcome(byId("welcome"), page, {
 });
 const list = new ThreadList({
   onOpen: (thread, position, file, words) => {
-    sought = words ?? [];
+    namedTurn.seek(words);
     go(thread, position);
-    if (file) viewer.open(file.id, file);
+    if (file) extras.openFile(file.id, file);
   },
   onMenu: (thread, button) => menu.open(thread, button),
   onRenamed: threadChanged,
@@ -144,13 +149,14 @@ wireDragging(list.element, {
 });
 
 const menu = new ThreadMenu(
-  { list, drawer, announcer, sharing, showsCosts: page.shows_costs },
+  { list, drawer, announcer, canShare: extras.canShare, showsCosts: page.shows_costs },
   {
     onChanged: threadChanged,
-    onCleared: clearedHere,
+    onCleared: (thread) => renewal.clearedHere(thread),
     onDeleted: deleted,
-    onForgotten: forgotten,
+    onForgotten: (thread, turns, artifacts) => renewal.forgotten(thread, turns, artifacts),
     onOpen: go,
+    onShare: (thread) => extras.shareThread(thread),
     onError: say,
   },
 );
@@ -172,34 +178,23 @@ const temporaryChat = new TemporaryChat(announcer, {
 const forks = new Forks(list, {
   onForked: (thread, source) => {
     go(thread);
-    look(source.id);
+    renewal.look(source.id);
   },
   onOpen: go,
   onError: say,
 });
 
+const head = new ThreadHead({ assistants: page.assistants, store, notices, forks, temporaryChat });
+const gauge = new WindowGauge({ book, log, composer, attachments }, { reader: () => open, onError: tell });
+const renewal = new Renewal(
+  { log, book, scroll, composer, workbench, gauge },
+  { reader: () => open, onChanged: threadChanged, onError: tell },
+);
+const namedTurn = new NamedTurn(scroll, { reader: () => open, onError: say });
+const showEarlier = wireEarlier(() => open.earlier());
+
 /** @type {OpenThread} */
 let open;
-
-/** What was looked for in the turn that is opened next. @type {string[]} */
-let sought = [];
-
-/** Near the top the turns before load by themselves; looked at anew after each page, as one may not fill the window. */
-const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && open.earlier(), {
-  root: byId("scroller"),
-  rootMargin: "600px 0px 0px",
-});
-
-/** The gauge and the book of the next message, for the model that is chosen now. */
-async function previewWindow() {
-  const reader = open;
-  const { newest } = book;
-  if (!newest || reader.running) return;
-  const { temporary } = reader.thread;
-  const message = { content: composer.text.value.trim() || "…", files: attachments.readIds, temporary };
-  const snapshot = await api.post(`threads/${reader.thread.id}/context/`, message).catch(tell);
-  if (snapshot && reader === open && book.newest === newest && !reader.running) book.preview(snapshot);
-}
 
 function show(thread) {
   open?.close();
@@ -240,9 +235,9 @@ function show(thread) {
       onError: say,
       onEarlier: showEarlier,
       onLoaded: () => loaded(thread),
-      onCleared: cleared,
-      onMoved: moved,
-      onLoadFailed: (error) => loadFailed(error, thread),
+      onCleared: () => renewal.cleared(),
+      onMoved: (element) => renewal.moved(element),
+      onLoadFailed: (error) => log.failed(error.message, () => show(thread)),
     },
   );
 }
@@ -252,7 +247,7 @@ function go(thread, position) {
   const turn = position ? `#turn-${position}` : "";
   history.pushState(null, "", thread.id === "new" ? "/" : `/threads/${thread.id}/${turn}`);
   drawer.close();
-  if (turn && thread.id === open.thread.id) openNamedTurn();
+  if (turn && thread.id === open.thread.id) namedTurn.open();
   else {
     show(thread);
     if (!turn) composer.focus();
@@ -315,7 +310,7 @@ function named(thread) {
 /** A turn came; the first one of a conversation without a title names it. */
 function touched({ id, title = open.thread.title }) {
   list.touch(id === open.thread.id ? { ...open.thread, title } : { id, title });
-  showEmpty(open.thread.id);
+  renewal.showEmpty(open.thread.id);
   if (id !== open.thread.id || title === open.thread.title) return;
   open.thread.title = title;
   showTitle(open.thread);
@@ -323,92 +318,31 @@ function touched({ id, title = open.thread.title }) {
 
 function loaded({ id }) {
   byId("conversation").ariaBusy = null;
-  showEmpty(id);
+  renewal.showEmpty(id);
   if (log.empty) return;
   welcome.hide();
   scroll.toEnd();
-  readWindow(log.newestRequest);
-  openNamedTurn();
-}
-
-/** A link may name a turn: it is brought into view and marked, however far back it is. */
-async function openNamedTurn() {
-  const position = NAMED_TURN.exec(location.hash)?.[1];
-  if (!position) return;
-  const reader = open;
-  const element = await reader.reach(position);
-  if (reader !== open) return;
-  if (element) {
-    scroll.point(element);
-    const place = markWords(element, sought);
-    if (place) scroll.reveal(place);
-    sought = [];
-  }
-  else composer.say(gettext("The turn that the link names is not in this conversation."));
-}
-
-function loadFailed(error, thread) {
-  const again = h("button", { type: "button", class: "button", onclick: () => show(thread) }, gettext("Try again"));
-  log.element.replaceChildren(
-    h(
-      "div",
-      { class: "turn-note warning" },
-      h("p", {}, gettext("This conversation can't be shown. {message}", { message: error.message })),
-      again,
-    ),
-  );
+  gauge.read(log.newestRequest);
+  namedTurn.open();
 }
 
 /** Where another model answered than was shown, staff have changed what is offered. */
 function ended(turn) {
-  readWindow(turn.request);
-  if (page.titled_by_a_model && turn.element.dataset.position === "2") awaitTitle(open.thread);
+  gauge.read(turn.request);
+  if (page.titled_by_a_model && turn.element.dataset.position === "2") {
+    newTitle(open.thread).then((thread) => thread && threadChanged(thread));
+  }
   const { thread } = open;
   if (!thread.model || thread.model_note) return;
   const { model, fallback_for: instead } = turn.reply ?? {};
-  if (model && !instead && !`/${thread.model}`.endsWith(`/${model}`)) look(thread.id);
-}
-
-/** The gauge and the quiet line where the window begins, from the newest recorded request. */
-async function readWindow(request) {
-  if (!request) return;
-  const reader = open;
-  const { newest } = book;
-  const snapshot = await book.read(request).catch(tell);
-  if (!snapshot || reader !== open || book.newest !== newest) return; // another request was made meanwhile
-  book.gauge(request, snapshot);
-  log.turnOf(request)?.setFacts(snapshot);
-  log.markWindow(snapshot.window_begins);
-  readGiven(snapshot.files, reader);
-}
-
-/** What the replies were given of the thread's files. Threads without files ask for nothing. @param {Row[]} named */
-async function readGiven(named, reader) {
-  if (!named.length) return;
-  const known = named.filter(({ name }) => name).slice(-MOST_FILES);
-  const given = await givenToReplies(known).catch(tell);
-  if (given && reader === open) log.setGiven(given);
-}
-
-function showEmpty(id) {
-  byId("empty-thread").hidden = id === "new" || !log.saysNothing;
+  if (model && !instead && !`/${thread.model}`.endsWith(`/${model}`)) renewal.look(thread.id);
 }
 
 /** @param {Thread} thread */
 function showTitle(thread) {
-  const { id, title, assistant, remembers, archived } = thread;
-  const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
-  byId("title").textContent = title || gettext("New conversation");
-  byId("assistant-name").textContent = name;
-  choice.show({ ...thread, assistant: assistant ?? welcome.assistant });
-  byId("thread-menu").hidden = id === "new";
-  byId("unremembered").hidden = remembers !== false || Boolean(thread.temporary);
-  store.keepInTab(id, Boolean(thread.temporary));
-  temporaryChat.show(thread);
-  byId("archived").hidden = !archived;
-  forks.showSource(thread);
+  const name = head.show(thread);
+  choice.show({ ...thread, assistant: thread.assistant ?? welcome.assistant });
   log.assistantName = name || gettext("Assistant");
-  notices.title(title ? gettext("{title} · Openbook", { title }) : "Openbook");
 }
 
 /** Its title, where it is listed, whether it is remembered, or who answers. @param {Thread} thread */
@@ -423,74 +357,11 @@ function deleted({ id }) {
   if (id === open.thread.id) go(NEW);
 }
 
-/** What rests on a turn that was forgotten goes, too; the title may have told it. */
-function forgotten({ id: thread }, turns, artifacts) {
-  for (const id of turns) log.forget(id);
-  book.forget();
-  if (artifacts) workbench.load();
-  look(thread);
-}
-
-function clearedHere({ id }) {
-  if (id !== open.thread.id) look(id);
-  else {
-    open.cleared();
-    composer.focus();
-  }
-}
-
-/** Here or elsewhere: what was shown of the open thread is gone. */
-function cleared() {
-  book.forget();
-  if (!log.newestRequest) book.gauge(null);
-  log.markWindow(null);
-  showEmpty(open.thread.id);
-  look(open.thread.id);
-}
-
-/** Another branch of the conversation is shown. @param {HTMLElement | null} element its turn that was asked for */
-function moved(element) {
-  book.forget();
-  showEmpty(open.thread.id);
-  readWindow(log.newestRequest);
-  if (!element) return scroll.toEnd();
-  scroll.point(element);
-  const steps = /** @type {HTMLButtonElement[]} */ ([...element.querySelectorAll(".version-step")]);
-  return steps.find((step) => !step.disabled)?.focus({ preventScroll: true });
-}
-
-/** A model names it soon after its first exchange. @param {Thread} thread */
-async function awaitTitle({ id, title }) {
-  for (const seconds of TITLE_SECONDS) {
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    const thread = await api.get(`threads/${id}/`).catch(() => null);
-    if (!thread) return;
-    if (thread.title !== title) {
-      threadChanged(thread);
-      return;
-    }
-  }
-}
-
-/** Its title may have changed. */
-function look(id) {
-  api.get(`threads/${id}/`).then(threadChanged, tell);
-}
-
 /** Back and forward. */
 function followAddress() {
   const id = location.pathname.match(/^\/threads\/([0-9a-f-]+)\//)?.[1];
   show(id ? (list.find(id) ?? { id, title: "", assistant: null }) : NEW);
-  if (id && !list.find(id)) look(id);
-}
-
-byId("earlier").addEventListener("click", () => open.earlier());
-
-function showEarlier(more) {
-  const button = byId("earlier");
-  nearTop.unobserve(button);
-  button.hidden = !more;
-  if (more) nearTop.observe(button);
+  if (id && !list.find(id)) renewal.look(id);
 }
 
 addEventListener("popstate", followAddress);
@@ -504,7 +375,7 @@ byId("thread-menu").addEventListener("click", (event) =>
 );
 byId("sign-out").addEventListener("submit", () => store.forgetAll());
 wireTheme(byId("me-menu"));
-wireImport({ onImported: () => list.reload(), onOpen: (thread) => go(thread) });
+byId("show-import").addEventListener("click", () => extras.showImport());
 wireShortcuts({
   search: () => {
     drawer.open();
@@ -525,4 +396,4 @@ keepForOffline();
 wireDictation(store, composer, announcer);
 show(page.thread ?? NEW);
 list.load();
-if (!matchMedia("(pointer: coarse)").matches) composer.focus();
+if (!isTouched()) composer.focus();

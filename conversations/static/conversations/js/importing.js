@@ -19,7 +19,10 @@ const FAILURES = {
     ),
 };
 
-/** @param {{onImported: () => void, onOpen: (thread: Row) => void}} actions */
+/**
+ * @param {{onImported: () => void, onOpen: (thread: Row) => void}} actions
+ * @returns {() => void} shows the dialog
+ */
 export function wireImport({ onImported, onOpen }) {
   const dialog = byId("import");
   const [form, input, drop, bar] = ["import-form", "import-file", "import-drop", "import-bar"].map(byId);
@@ -74,10 +77,6 @@ export function wireImport({ onImported, onOpen }) {
     input.focus();
   };
 
-  byId("show-import").addEventListener("click", () => {
-    if (!running) show("choice");
-    dialog.showModal();
-  });
   form.addEventListener("submit", (event) => event.preventDefault());
   close.addEventListener("click", () => (running ? running.cancel() : dialog.close()));
   again.addEventListener("click", reset);
@@ -91,6 +90,10 @@ export function wireImport({ onImported, onOpen }) {
       if (name === "drop" && !byId("import-choice").hidden) begin(event.dataTransfer.files[0]);
     });
   }
+  return () => {
+    if (!running) show("choice");
+    dialog.showModal();
+  };
 }
 
 function uploaded(share, size) {

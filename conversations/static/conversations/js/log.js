@@ -31,6 +31,7 @@ export class Log {
   #windowStart = null;
   /** @type {Map<string, GivenFile[]>} by reply */
   #given = new Map();
+  #lostFocus = false; // with a turn that left the page; what takes its place gets it
   /** @type {AssistantTurn | null} */
   live = null;
 
@@ -68,6 +69,13 @@ export class Log {
     this.#given = new Map();
     this.live = null;
     this.element.replaceChildren();
+  }
+
+  /** Instead of turns. @param {string} message why there are none @param {() => void} again */
+  failed(message, again) {
+    const words = gettext("This conversation can't be shown. {message}", { message });
+    const button = h("button", { type: "button", class: "button", onclick: again }, gettext("Try again"));
+    this.element.replaceChildren(h("div", { class: "turn-note warning" }, h("p", {}, words), button));
   }
 
   /** Turns older than those shown. */
@@ -170,6 +178,8 @@ export class Log {
     this.live = this.#assistantTurn(replyId);
     this.live.superseded = superseded;
     this.#insert(this.live);
+    if (this.#lostFocus) this.live.takeFocus();
+    this.#lostFocus = false;
     this.scroll.grown();
     return this.live;
   }
@@ -343,6 +353,7 @@ export class Log {
       const turn = this.#byMessage.get(element.dataset.message);
       if (turn) taken.push(turn);
       this.#byMessage.delete(element.dataset.message);
+      if (element.contains(document.activeElement)) this.#lostFocus = true;
       element.remove();
     }
     return taken;

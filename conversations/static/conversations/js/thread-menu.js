@@ -1,14 +1,11 @@
 /** What is done with a whole conversation: rename, pin, tag, archive, print, clear, delete; and forgetting a turn. */
 
 import { api } from "./api.js";
-import { clear } from "./clearing.js";
 import { confirmed, openMenu, openProjects } from "./dialogs.js";
 import { byId } from "./dom.js";
-import { forget } from "./forgetting.js";
 import { openForks } from "./forks.js";
 import { gettext } from "./language.js";
-import { editInstructions } from "./thread-instructions.js";
-import { editTags } from "./thread-tags.js";
+import { loaded } from "./on-demand.js";
 
 /** All its turns, for paper. @param {Thread} thread */
 export function printPageOf(thread) {
@@ -21,7 +18,7 @@ export class ThreadMenu {
    *   list: import("./threads.js").ThreadList,
    *   drawer: import("./drawer.js").Drawer,
    *   announcer: import("./announce.js").Announcer,
-   *   sharing: import("./sharing.js").Sharing | null,
+   *   canShare: boolean,
    *   showsCosts?: boolean,
    * }} page
    * @param {{
@@ -30,15 +27,16 @@ export class ThreadMenu {
    *   onDeleted: (thread: Thread) => void,
    *   onForgotten: (thread: Thread, turns: string[], artifacts: number) => void,
    *   onOpen: (thread: Thread) => void,
+   *   onShare: (thread: Thread) => void,
    *   onError: (words: string) => void,
    * }} on
    */
-  constructor({ list, drawer, announcer, sharing, showsCosts = false }, on) {
+  constructor({ list, drawer, announcer, canShare, showsCosts = false }, on) {
     this.showsCosts = showsCosts;
     this.list = list;
     this.drawer = drawer;
     this.announcer = announcer;
-    this.sharing = sharing;
+    this.canShare = canShare;
     this.on = on;
   }
 
@@ -80,7 +78,7 @@ export class ThreadMenu {
         ? [{ label: gettext("Forks of this conversation…"), run: () => openForks(button, thread, this.list, this.on) }]
         : []),
       print,
-      ...(this.sharing ? [{ label: gettext("Share…"), run: () => this.sharing.thread(thread) }] : []),
+      ...(this.canShare ? [{ label: gettext("Share…"), run: () => this.on.onShare(thread) }] : []),
       {
         label: gettext("Clear…"),
         hint: gettext("Forgets all its turns, keeps the conversation."),
@@ -95,14 +93,19 @@ export class ThreadMenu {
   /** @param {Thread} thread @param {Row} message */
   async forgetTurn(thread, message) {
     const mine = message.role === "user";
-    const done = await forget({
-      path: `messages/${message.id}/`,
-      title: mine ? gettext("Forget what you said here?") : gettext("Forget this reply?"),
-      lead: gettext("Its place in the conversation stays, its words go, and with them what rests on it:"),
-    });
-    if (!done) return;
-    this.on.onForgotten(thread, [message.id, ...done.turns.map((turn) => turn.message)], done.artifacts);
-    this.announcer.say(gettext("Forgotten."));
+    try {
+      const { forget } = await loaded(import("./forgetting.js"));
+      const done = await forget({
+        path: `messages/${message.id}/`,
+        title: mine ? gettext("Forget what you said here?") : gettext("Forget this reply?"),
+        lead: gettext("Its place in the conversation stays, its words go, and with them what rests on it:"),
+      });
+      if (!done) return;
+      this.on.onForgotten(thread, [message.id, ...done.turns.map((turn) => turn.message)], done.artifacts);
+      this.announcer.say(gettext("Forgotten."));
+    } catch (error) {
+      this.on.onError(error.message);
+    }
   }
 
   #rename(thread) {
@@ -141,6 +144,7 @@ export class ThreadMenu {
 
   async #tag(thread) {
     try {
+      const { editTags } = await loaded(import("./thread-tags.js"));
       const changed = await editTags([thread]);
       if (!changed) return;
       changed.forEach(this.on.onChanged);
@@ -152,6 +156,7 @@ export class ThreadMenu {
 
   async #instruct(thread) {
     try {
+      const { editInstructions } = await loaded(import("./thread-instructions.js"));
       const changed = await editInstructions(thread);
       if (!changed) return;
       this.on.onChanged(changed);
@@ -162,9 +167,14 @@ export class ThreadMenu {
   }
 
   async #clear(thread) {
-    if (!(await clear(thread))) return;
-    this.announcer.say(gettext("The conversation is cleared."));
-    this.on.onCleared(thread);
+    try {
+      const { clear } = await loaded(import("./clearing.js"));
+      if (!(await clear(thread))) return;
+      this.announcer.say(gettext("The conversation is cleared."));
+      this.on.onCleared(thread);
+    } catch (error) {
+      this.on.onError(error.message);
+    }
   }
 
   async #delete(thread) {

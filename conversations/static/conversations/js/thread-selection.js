@@ -4,7 +4,7 @@ import { api } from "./api.js";
 import { confirmed, openProjects } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { gettext, ngettext } from "./language.js";
-import { editTags } from "./thread-tags.js";
+import { loaded } from "./on-demand.js";
 
 const MOST = 200; // that one call takes
 
@@ -94,6 +94,7 @@ export class Selection {
 
   async #tag() {
     try {
+      const { editTags } = await loaded(import("./thread-tags.js"));
       const changed = await editTags(this.#threads.slice(0, MOST));
       if (!changed) return;
       this.#changed(changed);

@@ -255,13 +255,14 @@ export class ThreadList {
   #show() {
     const wanted = this.search.value.trim().toLocaleLowerCase();
     const listed = this.#listed();
-    const focused = document.activeElement?.closest?.("[data-thread]")?.getAttribute("data-thread");
+    const row = document.activeElement?.closest?.("[data-thread]");
+    const place = this.#reachable.findIndex((each) => row?.contains(each));
     const isTyping = document.activeElement === this.#field;
     this.#isDrawing = true;
     this.rows.replaceChildren(...this.#sections(listed, wanted), ...this.#foot(listed, wanted));
     this.#isDrawing = false;
     if (isTyping) this.#field.focus();
-    else if (focused) this.#focus(focused);
+    else if (row && !this.#focus(row.getAttribute("data-thread"))) this.#focusNear(place);
     this.finder.look(wanted, wanted ? listed.map(({ id }) => id) : []);
   }
 
@@ -285,8 +286,21 @@ export class ThreadList {
     return this.#ticked?.has(id) ? [...this.#ticked.keys()] : [id];
   }
 
+  get #reachable() {
+    return /** @type {HTMLElement[]} */ ([...this.element.querySelectorAll(REACHABLE)]);
+  }
+
+  /** @returns {boolean} whether it is listed */
   #focus(id) {
-    this.element.querySelector(`[data-thread="${id}"] :is(${REACHABLE})`)?.focus();
+    const element = this.element.querySelector(`[data-thread="${id}"] :is(${REACHABLE})`);
+    element?.focus();
+    return Boolean(element);
+  }
+
+  /** Where a row was that is listed no more. */
+  #focusNear(place) {
+    const rows = this.#reachable;
+    (rows[Math.min(place, rows.length - 1)] ?? this.search).focus();
   }
 
   #foot(listed, wanted) {
@@ -332,7 +346,7 @@ export class ThreadList {
   }
 
   #step(event) {
-    const rows = [...this.element.querySelectorAll(REACHABLE)];
+    const rows = this.#reachable;
     const index = rows.indexOf(document.activeElement);
     if (index < 0) return;
     event.preventDefault();

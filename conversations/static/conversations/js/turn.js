@@ -247,6 +247,12 @@ export class AssistantTurn {
     return this.#text;
   }
 
+  /** From what it stands in for. */
+  takeFocus() {
+    this.element.tabIndex = -1;
+    this.element.focus({ preventScroll: true });
+  }
+
   /** What the book mark says, once it is known. */
   setFacts(facts) {
     this.facts = facts;

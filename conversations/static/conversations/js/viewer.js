@@ -170,11 +170,11 @@ class Shown {
       return;
     }
     if (info.kind === "image") this.#showPicture(download);
-    else this.#showPages(download, panel.body);
+    else this.#showPages(download, panel.frame.body);
     this.content.prepend(...noticesOf(info));
     this.#showGiven();
     if (this.part !== null) this.#goToPart();
-    else panel.body.scrollTo({ top: 0, left: 0 });
+    else panel.frame.body.scrollTo({ top: 0, left: 0 });
   }
 
   fail(words, again) {
