@@ -15,6 +15,7 @@ from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms.widgets import Script
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -33,6 +34,8 @@ from conversations.staff.base import STYLES, OfferedLookups, column
 from conversations.threads import deletion
 from conversations.web.token_revocation import RevokesTokens
 from memory.models import Consolidation, DailySummary, Memory, Topic
+
+BOXES: Any = [Script("conversations/admin/boxes.js", type="module")]  # the stubs know of addresses only
 
 if TYPE_CHECKING:
     BaseAdmin = DjangoUserAdmin[User]
@@ -194,6 +197,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
 
     class Media:
         css = STYLES
+        js = BOXES
 
     @admin.display(description="is to go", ordering="deletion__due_at")
     def leaves(self, user: User) -> SafeString | str:
@@ -258,6 +262,9 @@ def _refuse_shipped_name(name: str) -> None:
 @admin.register(Group)
 class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     """Django's own. To change a group is to give its permissions to whoever is in it."""
+
+    class Media:
+        js = BOXES
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         may = obj is None or rights.may_manage_group(request.user, obj)

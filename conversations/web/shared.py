@@ -27,7 +27,8 @@ from conversations.web.views import SignedInRequest
 
 GUESSES = 60
 """Wrong addresses a minute from one network."""
-HEADERS = {"X-Robots-Tag": "noindex, nofollow, noarchive, nosnippet", "Referrer-Policy": "no-referrer"}
+HEADERS = {"X-Robots-Tag": "noindex, nofollow, noarchive, nosnippet", "Referrer-Policy": "same-origin"}
+"""Not ``no-referrer``: with that browsers send ``Origin: null``, and *Continue from this* would be refused as a forgery."""
 ROBOTS = """\
 # Nothing here is for search engines. Those that keep to noindex may read the pages behind shared links, as it is there that
 # they learn of it: an address that they must not read can still be listed by what others write beside it.

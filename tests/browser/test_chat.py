@@ -6,11 +6,11 @@ import uuid
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Locator, expect
+from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
-from tests.browser.pages import PASSWORD, Chat, chat_page
+from tests.browser.pages import Chat
 from tests.browser.rows import add_turns, show_thinking
 from tests.model_scripts import Gate, Thought, error, text, turn
 from tests.model_server import ModelServer
@@ -18,17 +18,6 @@ from tests.model_server import ModelServer
 TRUMP = "Who is Donald Trump?"
 TAGS = "element => [...new Set([...element.querySelectorAll('*')].map((e) => e.tagName))].sort()"
 LINKS = "element => [...element.querySelectorAll('a')].map((a) => [a.textContent, a.getAttribute('href')])"
-
-
-def test_somebody_signs_up_signs_out_and_signs_in_again(browser: Browser, server_url: str) -> None:
-    with chat_page(browser, server_url) as chat:
-        name = f"reader-{uuid.uuid4().hex[:10]}"
-        chat.sign_up(name)
-        chat.page.locator("#me").click()
-        chat.page.get_by_role("button", name="Sign out").click()
-        expect(chat.page).to_have_url(re.compile("/accounts/login/$"))
-        chat.sign_in(name, PASSWORD)
-        assert chat.problems == []
 
 
 def test_a_reply_streams_in_again_after_a_reload_and_is_complete_after_the_tab_was_closed_in_mid_reply(
@@ -261,42 +250,6 @@ def test_the_view_follows_the_end_only_for_those_who_are_there(chat: Chat, model
     assert scroller.evaluate("element => element.scrollTop") == place
     newest.click()
     expect(newest).to_be_hidden()
-
-
-def test_everything_works_by_keyboard(chat: Chat) -> None:
-    keys = chat.page.keyboard
-    keys.type("By hand only")
-    keys.press("Shift+Enter")
-    keys.type("in two lines")
-    keys.press("Enter")
-    expect(chat.replies).to_have_count(1)
-    assert chat.said()[0] == "By hand only\nin two lines"
-    keys.press("Control+k")
-    keys.type("by hand")
-    keys.press("ArrowDown")
-    keys.press("F2")
-    keys.press("Control+a")
-    keys.type("A new name")
-    keys.press("Enter")
-    expect(chat.page.get_by_role("heading", level=1)).to_have_text("A new name")
-    keys.press("Control+/")
-    expect(chat.page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
-    keys.press("Escape")
-    keys.press("Control+k")
-    keys.press("Control+a")
-    keys.press("Delete")
-    for _ in range(4):  # what is listed, to select several, the conversation, what to do with it
-        keys.press("Tab")
-    keys.press("Enter")
-    keys.press("ArrowUp")
-    keys.press("Enter")
-    question = chat.page.get_by_role("dialog", name="Delete this conversation?")
-    expect(question).to_be_visible()
-    keys.press("Tab")
-    keys.press("Enter")
-    expect(question).to_be_hidden()
-    expect(chat.threads).to_contain_text("Your conversations will be listed here.")
-    expect(chat.page).to_have_url(chat.url + "/")
 
 
 def test_what_was_said_is_found_and_opened_at_its_turn_by_keyboard(chat: Chat, model: ModelServer) -> None:

@@ -40,7 +40,7 @@ def test_a_conversation_is_shared_up_to_a_turn_read_and_taken_back(
         other.reload()
         other.get_by_role("button", name="Continue from this").click()
         expect(other.locator(".turn")).to_have_count(2)
-        expect(other.get_by_text("Not remembered")).to_be_visible()
+        expect(other.locator("#unremembered")).to_be_visible()
         other.get_by_role("textbox", name="Your message").fill("And of rye?")
         other.keyboard.press("Enter")
         expect(other.locator(".turn.assistant:not(.live)")).to_have_count(2)

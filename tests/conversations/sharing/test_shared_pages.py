@@ -194,7 +194,7 @@ def test_no_page_is_indexed_kept_or_told_to_the_next_site(user: User) -> None:
     for page in (opened(link), Client().get("/s/x/")):
         assert "noindex" in page.headers["X-Robots-Tag"]
         assert '<meta name="robots" content="noindex' in page.content.decode()
-        assert page.headers["Referrer-Policy"] == "no-referrer"
+        assert page.headers["Referrer-Policy"] == "same-origin"
         assert "no-store" in page.headers["Cache-Control"]
         assert not page.cookies
     policy = opened(link).headers["Content-Security-Policy"]

@@ -26,15 +26,13 @@ export function openDownloads(button, { id, kind, number }, onError) {
  */
 export function openMore(button, { number, newest, isDrawn, isSourceShown }, on) {
   const source = isSourceShown ? gettext("Show it drawn") : gettext("Show its source");
-  const items = [
-    isDrawn && { label: source, run: on.onSource },
-    number < newest && { label: gettext("Make version {number} the newest", { number }), run: on.onAgain },
+  openMenu(button, [
+    ...(isDrawn ? [{ label: source, run: on.onSource }] : []),
+    ...(number < newest
+      ? [{ label: gettext("Make version {number} the newest", { number }), run: on.onAgain }]
+      : []),
     { label: gettext("Rename"), run: on.onRename },
-    on.onShare && { label: gettext("Share…"), run: on.onShare },
+    ...(on.onShare ? [{ label: gettext("Share…"), run: on.onShare }] : []),
     { label: gettext("Delete"), danger: true, run: on.onDelete },
-  ];
-  openMenu(
-    button,
-    items.filter((item) => item !== false && item !== null),
-  );
+  ]);
 }

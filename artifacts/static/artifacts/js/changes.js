@@ -8,7 +8,7 @@ import { versionLine } from "./naming.js";
 /**
  * @param {{version: number, content: string}} old
  * @param {{version: number, content: string}} current
- * @param {Row[]} versions all of them
+ * @param {{version: number, origin: string, created_at: string}[]} versions all of them
  * @param {(version: number) => void} onFrom another one to compare with is chosen
  * @returns {HTMLElement[]} `#panel-from` among them chooses
  */

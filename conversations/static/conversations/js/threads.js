@@ -292,7 +292,7 @@ export class ThreadList {
 
   /** @returns {boolean} whether it is listed */
   #focus(id) {
-    const element = this.element.querySelector(`[data-thread="${id}"] :is(${REACHABLE})`);
+    const element = this.#reachable.find((each) => each.closest("[data-thread]")?.getAttribute("data-thread") === id);
     element?.focus();
     return Boolean(element);
   }
@@ -347,7 +347,7 @@ export class ThreadList {
 
   #step(event) {
     const rows = this.#reachable;
-    const index = rows.indexOf(document.activeElement);
+    const index = rows.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     if (index < 0) return;
     event.preventDefault();
     const next = rows[index + (event.key === "ArrowDown" ? 1 : -1)];
