@@ -193,6 +193,7 @@ def share_and_fork(chat: Chat, keys: Keyboard) -> None:
     keys.expect_at(chat.box)
     keys.use(chat.page.locator("#forked-from-link"), "Shift+Tab")
     expect(chat.page).to_have_url(before)
+    chat.wait_until_ready()
     keys.expect_at(chat.box)
 
 
