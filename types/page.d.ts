@@ -60,7 +60,5 @@ type Notice = { words: string; action?: string; run?: () => void; warning?: bool
 type Store = {
   read: (key: string, fallback: any) => any;
   write: (key: string, value: any) => void;
-  forget: (thread: string) => void;
-  keepInTab: (thread: string, only: boolean) => void;
   forgetAll: () => void;
 };

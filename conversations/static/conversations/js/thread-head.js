@@ -10,7 +10,7 @@ export class ThreadHead {
   /**
    * @param {{
    *   assistants: {slug: string, name: string}[],
-   *   store: Store,
+   *   store: Store & { keepInTab: (thread: string, only: boolean) => void },
    *   notices: import("./notices.js").Notices,
    *   forks: import("./forks.js").Forks,
    *   temporaryChat: import("./temporary.js").TemporaryChat,
