@@ -79,7 +79,8 @@ export class ArtifactView {
    */
   async open(id, { number = null, focus = true, notice = null } = {}) {
     const artifact = this.panel.shelf.find(id);
-    if (!artifact || artifact.deleted_at) return this.panel.showList({ focus, notice: this.panel.goneNotice(artifact) });
+    if (!artifact || artifact.deleted_at)
+      return this.panel.showList({ focus, notice: this.panel.goneNotice(artifact) });
     const wanted = number ?? artifact.version;
     const same = this.panel.mode === "artifact" && this.#shown?.id === id;
     this.panel.begin("artifact", focus);
@@ -90,7 +91,8 @@ export class ArtifactView {
     const asked = ++this.#asked;
     if (!same) this.panel.frame.wait(gettext("Opening …"));
     try {
-      const [version, versions] = await Promise.all([this.panel.shelf.version(id, wanted), this.panel.shelf.versions(id)]);
+      const { shelf } = this.panel;
+      const [version, versions] = await Promise.all([shelf.version(id, wanted), shelf.versions(id)]);
       if (asked !== this.#asked) return undefined;
       this.#shown = { id, number: wanted, version, versions };
       this.#renderVersions();
@@ -188,7 +190,8 @@ export class ArtifactView {
         onSave: async (content, basedOn) => {
           await this.panel.shelf.write(id, content, basedOn);
           await this.open(id);
-          this.panel.announcer.say(gettext("Saved as version {version}.", { version: this.panel.shelf.find(id).version }));
+          const { version: saved } = this.panel.shelf.find(id);
+          this.panel.announcer.say(gettext("Saved as version {version}.", { version: saved }));
         },
         onNewest: async () => {
           const { version: newest } = await this.panel.shelf.refresh(id);
