@@ -5,6 +5,7 @@ The branches are spread over the thread, or are all versions of its last message
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
@@ -65,7 +66,7 @@ def main() -> None:
 
 def fill(user: User, *, branches: int, last: bool = False) -> Thread:
     thread = make_long_thread(user, 2 * PAIRS)
-    values = {"user": user.pk, "thread": thread.id, "pairs": PAIRS, "branches": branches, "last": last}
+    values: dict[str, Any] = {"user": user.pk, "thread": thread.id, "pairs": PAIRS, "branches": branches, "last": last}
     with connection.cursor() as cursor:
         cursor.execute(FILL, values)
     Thread.objects.filter(id=thread.id).update(last_position=2 * (PAIRS + branches))

@@ -13,7 +13,7 @@ from conversations.models import Message, Reply, Thread
 from conversations.replies import closing, opening
 from conversations.replies.closing import ReplyProgress
 from conversations.replies.events import OWNER
-from conversations.replies.model_requests import first_request, record
+from conversations.replies.model_requests import OpenedReply, first_request, record
 from conversations.replies.outcomes import Outcome
 from conversations.replies.transcript import ReplyTranscript
 from conversations.replies.user_content import NewMessage, user_blocks
@@ -34,7 +34,7 @@ def _provider(settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = "never asked"
 
 
-def answered(opened: opening.OpenedReply) -> opening.OpenedReply:
+def answered(opened: OpenedReply) -> OpenedReply:
     """With its first request recorded, and an answer."""
     if not opened.recorded:
         record(*first_request(opened))
@@ -46,7 +46,7 @@ def answered(opened: opening.OpenedReply) -> opening.OpenedReply:
     return opened
 
 
-def send(user: User, text: str, **values: object) -> opening.OpenedReply:
+def send(user: User, text: str, **values: object) -> OpenedReply:
     message = NewMessage(user=user, blocks=user_blocks(text), **{"thread_id": None, **values})  # type: ignore[arg-type]
     return answered(opening.open_turn(message))
 
@@ -56,7 +56,7 @@ def learn(user: User) -> None:
         consolidate(user.pk, at=timezone.now() + timedelta(hours=1))
 
 
-def sent(opened: opening.OpenedReply) -> str:
+def sent(opened: OpenedReply) -> str:
     return str(snapshots.rebuild(opened.reply.snapshots.get()))
 
 

@@ -158,7 +158,7 @@ class Shaping(RuleBasedStateMachine):
         talk.folder = places[folder % len(places)]
         user = self.users[talk.owner]
         thread = Thread.objects.select_related("user").get(id=talk.id)
-        projects.move(thread, talk.folder and projects.get(user, talk.folder.id))
+        projects.move(thread, projects.get(user, talk.folder.id) if talk.folder else None)
 
     @precondition(lambda self: len(self.talks) > 1)
     @rule(pick=picks)
@@ -346,5 +346,7 @@ def is_explained_and_comes_out_again(request: ContextSnapshot) -> None:
 def test_whatever_people_do_to_their_conversations_nothing_is_lost_and_nothing_leaks(settings: Settings) -> None:
     settings.OPENBOOK_PROVIDER = "anthropic"
     settings.ANTHROPIC_API_KEY = "never asked"
-    budget = {"max_examples": EXAMPLES, "stateful_step_count": STEPS}
-    run_state_machine_as_test(Shaping, settings=hypothesis_settings(**budget, suppress_health_check=list(HealthCheck)))
+    budget = hypothesis_settings(
+        max_examples=EXAMPLES, stateful_step_count=STEPS, suppress_health_check=list(HealthCheck)
+    )
+    run_state_machine_as_test(Shaping, settings=budget)

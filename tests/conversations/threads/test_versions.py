@@ -18,7 +18,7 @@ def add_versions(thread: Thread, turn: Message | None, count: int) -> list[Messa
     start = Message.objects.filter(thread=thread).count()
     versions = chain(thread, ["Hello."] * count)
     for number, version in enumerate(versions, 1):
-        version.parent_id, version.depth, version.position = turn and turn.id, depth, start + number
+        version.parent_id, version.depth, version.position = turn.id if turn else None, depth, start + number
         version.token_total, version.is_active = 10**6, number == count
     return Message.objects.bulk_create(versions)
 
