@@ -56,7 +56,8 @@ def main() -> None:
         assert bool(given) == (name != WITHOUT)
         print(f"  {name}: {given} parts given for {len(QUESTIONS)} questions")
     for question in QUESTIONS:
-        taken = side_by_side({name: partial(build_read_only, thread, question) for name, thread in threads.items()})
+        builds = {name: partial(build_read_only, thread, question) for name, thread in threads.items()}
+        taken = side_by_side(builds, rounds=8)
         table(f"the context of “{question}”", taken, limit=WITHOUT)
     taken = side_by_side({name: in_turn(thread) for name, thread in threads.items()})
     table("the context of all of them in turn, 1.5 x at most are wanted", taken, limit=WITHOUT)
