@@ -34,6 +34,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         sent=[turn.position for turn in choice.parts.history],
         named=named_numbers(choice.parts.history),
         searches=not choice.parts.silent,
+        in_turns=material.history.in_turns,
     )
     return replace(material, files=replace(reader.files(query), form=form))
 

@@ -54,7 +54,7 @@ class FilesQuery:
     ``new`` ones, by their ids, and those of its ``project``. How much they bear on the ``text`` is told of each part.
 
     Of the project's files those parts are wanted that stand in the turns that are ``sent``, by their positions, those that are
-    ``named``, by numbers, and where it ``searches`` those that bear on the text.
+    ``named``, by numbers, and where it ``searches`` those that bear on the text. Unless ``in_turns``, none stand in any turn.
     """
 
     user_id: int
@@ -68,6 +68,7 @@ class FilesQuery:
     sent: Collection[int] = ()
     named: Mapping[str, Collection[int]] = field(default_factory=dict)
     searches: bool = True
+    in_turns: bool = True
 
 
 def read_files(query: FilesQuery) -> ThreadFiles:
@@ -89,7 +90,7 @@ def read_files(query: FilesQuery) -> ThreadFiles:
     if query.end:
         before = chain_of(query.end, user_id=query.user_id, thread_id=query.thread_id, turns=WHOLE_CHAIN)
         statement, files = FILES_OF_CHAIN, files | {"chain": [*before, query.position]}
-    for row in _rows(statement, files, words):
+    for row in _rows(statement, files, words) if query.in_turns or query.new else ():
         if row.is_closed(query):
             closed[row.id] = row.part_count
             continue

@@ -32,9 +32,10 @@ SQL = read_statements(__file__)
 TURN_COLUMNS = 12
 ACTIVE, CHAIN = "is_active", "position = ANY(%(chain)s)"
 HAS_FILES = (
-    "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)"
-    " OR EXISTS (SELECT FROM conversations_file WHERE user_id = %(user)s AND project_id = %(project)s::uuid)"
+    "EXISTS (SELECT FROM conversations_turnfile WHERE user_id = %(user)s AND thread_id = %(thread)s)",
+    "EXISTS (SELECT FROM conversations_file WHERE user_id = %(user)s AND project_id = %(project)s::uuid)",
 )
+"""In turns of the thread, and in its project."""
 CHAIN_STATEMENT = " ".join(SQL["chain"].split())
 BESIDE = ",\n       CASE depth WHEN first THEN {} END"
 
@@ -42,19 +43,19 @@ BESIDE = ",\n       CASE depth WHEN first THEN {} END"
 @cache
 def history_statement(*columns: str) -> str:
     """The turns of the path, with these columns beside the oldest."""
-    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", HAS_FILES, *columns, path=ACTIVE)
+    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", *HAS_FILES, *columns, path=ACTIVE)
 
 
 @cache
 def history_of_chain(*columns: str) -> str:
     """The same of another path than the active one."""
-    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", HAS_FILES, *columns, path=CHAIN)
+    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", *HAS_FILES, *columns, path=CHAIN)
 
 
 @cache
 def history_then(*, path: str) -> str:
     """The same as it was at a time."""
-    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", HAS_FILES, path=path)
+    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", *HAS_FILES, path=path)
 
 
 def _with_beside(*columns: str, path: str) -> str:
@@ -102,8 +103,9 @@ class History:
     turns: Sequence[Turn] = ()
     made: Sequence[FilterArtifact] = ()
     previous: Previous | None = None
+    in_turns: bool = True
     has_files: bool = False
-    """Whether anything of a file stands in any turn of the thread, or its project has files."""
+    """Whether anything of a file stands in any turn of the thread (``in_turns``), or its project has files."""
     columns: tuple[str | None, ...] | None = None
     """Of the sources that were read along; ``None`` where there was no row that they could stand beside."""
 
@@ -169,19 +171,20 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         rows = fetch_required(partial(run_often, statement(), values))
     if not rows:
         return _beginning(query)
-    made, previous, has_files, *columns = rows[0][TURN_COLUMNS:]
+    made, previous, in_turns, in_project, *columns = rows[0][TURN_COLUMNS:]
     return History(
         turns=_turns(query, rows),
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
-        has_files=has_files,
+        has_files=in_turns or in_project,
+        in_turns=in_turns,
         columns=tuple(columns),
     )
 
 
 def _beginning(query: HistoryQuery) -> History:
     """Where no turn comes before."""
-    return History(has_files=has_files(query.user_id, query.project))
+    return History(has_files=has_files(query.user_id, query.project), in_turns=query.thread_id is not None)
 
 
 def chain_of(end: PathEnd, *, user_id: int, thread_id: uuid.UUID | None, turns: int) -> list[int]:
