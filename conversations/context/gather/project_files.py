@@ -21,7 +21,7 @@ from conversations.runtime.values import dataclass
 SQL = read_statements(__file__)
 MOST_WEIGHED = 24
 """Parts that are compared word by word."""
-COMMON = 100
+COMMON = 64
 """Of a word that stands in more parts no more are looked at."""
 MOST_TOGETHER = 6
 """Words that are looked for in one part; where there are more, some of them are rare."""
