@@ -15,6 +15,7 @@ BUNDLED = (
     "conversations/js/app.js",
     "conversations/js/browser-settings.js",
     "conversations/js/print.js",
+    "conversations/js/project-page.js",
     "conversations/js/prompts-page.js",
     "memory/js/page.js",
 )
