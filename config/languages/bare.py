@@ -70,7 +70,7 @@ def bare_in_template(source: str) -> list[tuple[int, str]]:
             kept.append(token.contents)
         else:
             if token.token_type is not TokenType.COMMENT and FILTERS.search(token.contents):
-                found.append((token.lineno, token.contents))
+                found.append((token.lineno or 0, token.contents))
             kept.append(f"\ue000{lines}")
     reader = Reader()
     reader.feed("".join(kept))

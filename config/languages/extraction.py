@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from io import BytesIO
+from contextlib import redirect_stderr
+from io import BytesIO, StringIO
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -68,7 +69,8 @@ def texts_of(path: Path) -> Iterator[tuple[int, str | tuple[str, ...], list[str]
         # As Python, with all else blanked out. In parentheses, as a template's indentation means nothing.
         keywords = KEYWORDS
         method, source = "python", f"({templatize(path.read_text(), str(path))})"
-    found = list(extract(method, BytesIO(source.encode()), keywords, NOTES, {"parse_template_string": "False"}))
+    with redirect_stderr(StringIO()):  # that values of a sentence are f-strings, which is no fault
+        found = list(extract(method, BytesIO(source.encode()), keywords, NOTES, {"parse_template_string": "False"}))
     yield from found
     if path.suffix == ".js":
         known = {text for _, text, _, _ in found}

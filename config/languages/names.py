@@ -75,7 +75,7 @@ def written_fields(of: Any) -> list[str]:
 
 def columns(each: Any) -> Iterator[Callable[..., Any]]:
     """The methods of an admin that are columns, fields or actions."""
-    of = each if isinstance(each, type) else type(each)
+    of: Any = each if isinstance(each, type) else type(each)
     shown = {*flatten(getattr(of, "list_display", ())), *of.readonly_fields, *written_fields(of)} - {"__str__"}
     for name in dir(of):
         method = getattr(of, name, None)

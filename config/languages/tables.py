@@ -27,8 +27,20 @@ from conversations.web import answering, examples, views
 from memory.staff.consolidation import STYLES, StateFilter
 from memory.web import views as memory_views
 
+DJANGOS = (
+    *("Run", "- Select an option -", "Filter by %(field_name)s", "Search %(name)s", "Pagination %(name)s"),
+    *("Pagination %(name)s entries", "After you’ve created a user, you’ll be able to edit more user options."),
+    "Are you sure you want to delete the %(object_name)s “%(escaped_object)s”? "
+    "All of the following related items will be deleted:",
+    "Deleting the %(object_name)s “%(escaped_object)s” would require deleting the following protected related objects:",
+    "Deleting the %(object_name)s “%(escaped_object)s” would result in deleting related objects, "
+    "but your account doesn't have permission to delete the following types of objects:",
+)
+"""Of Django's own pages, whose catalogues of some languages lack them."""
+
 
 def pages() -> Iterator[str]:
+    yield from DJANGOS
     yield from texts_in(wording())
     yield from texts_in(examples.EXAMPLES)
     for note in (answering.OFFLINE_NOTE, answering.CHOSEN_OFFLINE_NOTE, answering.SMALL_NOTE, answering.LOCAL_NOTE):

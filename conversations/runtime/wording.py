@@ -3,6 +3,7 @@
 Programs, workers and commands have no page, so they read English.
 """
 
+from decimal import Decimal
 from typing import cast
 
 from django.conf import settings
@@ -28,7 +29,7 @@ def shown(value: object) -> object:
     return number(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def number(value: float, places: int = 0) -> str:
+def number(value: float | Decimal, places: int = 0) -> str:
     """With the separators of the language; the digits are 0–9 in each."""
     language = translation.get_language() or settings.LANGUAGE_CODE
     decimal, thousand, grouping = (

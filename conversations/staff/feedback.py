@@ -128,7 +128,8 @@ class FeedbackAdmin(MaskedAdmin[Feedback]):
 
     @admin.display(description="said", ordering="value")
     def verdict(self, row: Feedback) -> SafeString:
-        return display.with_note("\U0001f44d good" if row.value == 1 else "\U0001f44e bad", row.get_reason_display())
+        thumb = "\U0001f44d" if row.value == 1 else "\U0001f44e"
+        return display.with_note(f"{thumb} {row.get_value_display()}", row.get_reason_display())
 
     @admin.display(description="state", ordering="state")
     def stand(self, row: Feedback) -> str:

@@ -27,7 +27,7 @@ USED = {
     "cache_read": (lazy("read from the cache"), ["cache_read"]),
     "cache_write": (lazy("written to it"), ["cache_write", "cache_write_hour"]),
     "input": (lazy("other input"), ["input"]),
-    "output": ("output", ["output"]),
+    "output": (lazy("output"), ["output"]),
 }
 """What the chart of tokens stacks, and the figures that each of it is the sum of."""
 SHARES = {"p50": 0.5, "p95": 0.95}

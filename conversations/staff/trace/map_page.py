@@ -258,7 +258,9 @@ def describe_counts(number: int, counts: Mapping[Fate, int]) -> str:
     """What became of the turns in a request, in words and numbers."""
     sent = counts[Fate.SENT] + counts[Fate.SHORTENED] + counts[Fate.ASKED]
     beside = [
-        f"{number_of(counts[fate])} {gettext(fate.label)}" for fate in (Fate.SHORTENED, Fate.RECALLED) if counts[fate]
+        f"{number_of(counts[fate])} {gettext(str(fate.label))}"
+        for fate in (Fate.SHORTENED, Fate.RECALLED)
+        if counts[fate]
     ]
     without = [
         f"{number_of(counts[fate])} {gettext(fate.label.removeprefix('left out: '))}"

