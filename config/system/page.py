@@ -60,6 +60,7 @@ def refuse_without_right(request: HttpRequest) -> None:
 
 def linked(advice: str) -> SafeString:
     """With links to the runbooks that it names, where they are installed."""
+    advice = str(advice)  # may be one that is translated as it is read
     before = 0
     parts = []
     for match in RUNBOOK.finditer(advice):
