@@ -148,8 +148,8 @@ clean: ## remove what the other targets made, except for the data: database, sec
 .venv/made.stamp: .python-version | $(filter .local/%,$(UV))
 	@echo "Making the virtual environment ..."
 	@read -r version <.python-version; for wanted in "$$version" ">=3.12"; do \
-		"$(UV)" venv --quiet --clear --no-python-downloads --python "$$wanted" .venv 2>/dev/null && exit 0; \
-	done; echo "Python 3.12 or newer is needed and was not found." >&2; exit 1
+		why=$$("$(UV)" venv --quiet --clear --no-python-downloads --python "$$wanted" .venv 2>&1) && exit 0; \
+	done; echo "Python 3.12 or newer is needed and was not found. $$why" >&2; exit 1
 	@touch $@
 
 .venv/run.stamp: requirements.txt .venv/made.stamp

@@ -95,13 +95,13 @@ def remove_bytes() -> None:
 
 @task(queue_name=FILES)
 @unattended
-def mail_password_link(user_id: int, email: str, origin: str = "") -> None:
-    """``origin`` was queued by earlier versions; where the link leads is a setting."""
-    mailing.send_password_link(User.objects.get(id=user_id), email)
+def mail_password_link(user_id: int, email: str, origin: str = "", language: str = "") -> None:
+    """``origin`` was queued by earlier versions; where the link leads is a setting. ``language``: of the page."""
+    mailing.send_password_link(User.objects.get(id=user_id), email, language)
 
 
 @task(queue_name=FILES)
 @unattended
-def mail_confirmation_link(address_id: int, origin: str = "") -> None:
-    """``origin``: as above."""
-    mailing.send_confirmation_link(EmailAddress.objects.get(id=address_id))
+def mail_confirmation_link(address_id: int, origin: str = "", language: str = "") -> None:
+    """``origin`` and ``language``: as above."""
+    mailing.send_confirmation_link(EmailAddress.objects.get(id=address_id), language)

@@ -8,8 +8,10 @@ from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop, override
 
 from conversations.runtime.site import public_address
+from memory.services import language_of
 
 
 def is_possible() -> bool:
@@ -22,16 +24,19 @@ def password_link(user: User) -> str:
     return public_address() + reverse("account_reset_password_from_key", kwargs=values)
 
 
-def send_password_link(user: User, email: str) -> None:
-    _send("password_reset_key", "A new password for Openbook", user, email, password_link(user))
+def send_password_link(user: User, email: str, language: str) -> None:
+    """In the language that the person chose, else in this one."""
+    _send("password_reset_key", gettext_noop("A new password for Openbook"), user, email, password_link(user), language)
 
 
-def send_confirmation_link(address: EmailAddress) -> None:
+def send_confirmation_link(address: EmailAddress, language: str) -> None:
     """With which a person says that the address is theirs."""
     link = public_address() + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
-    _send("email_confirmation", "Your mail address at Openbook", address.user, address.email, link)
+    subject = gettext_noop("Your mail address at Openbook")
+    _send("email_confirmation", subject, address.user, address.email, link, language)
 
 
-def _send(template: str, subject: str, user: User, email: str, link: str) -> None:
+def _send(template: str, subject: str, user: User, email: str, link: str, language: str) -> None:
     values = {"user": user, "link": link, "origin": public_address()}
-    send_mail(subject, render_to_string(f"account/email/{template}_message.txt", values), None, [email])
+    with override(language_of(user) or language or settings.LANGUAGE_CODE):
+        send_mail(gettext(subject), render_to_string(f"account/email/{template}_message.txt", values), None, [email])

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext_noop
+from django.utils.translation import get_language, gettext_noop
 
 from conversations.accounts import lifecycle, sign_in
 from conversations.errors import RateLimited
@@ -52,7 +52,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         if user.has_usable_password() and sign_in.count_mail(email):
-            mail_password_link.enqueue(user.pk, email)
+            mail_password_link.enqueue(user.pk, email, language=get_language() or "")
 
     def send_confirmation_mail(
         self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC, signup: bool
@@ -61,7 +61,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if not sign_in.count_mail(address.email):
             message = gettext_noop("Enough links were sent to this address. Try again in an hour.")
             raise RateLimited(message, limit="mail", most=sign_in.MAILS, retry_after=sign_in.HOUR)
-        mail_confirmation_link.enqueue(address.pk)
+        mail_confirmation_link.enqueue(address.pk, language=get_language() or "")
 
 
 @contextmanager

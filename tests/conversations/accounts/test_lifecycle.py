@@ -26,6 +26,7 @@ from conversations import schedule
 from conversations.accounts import lifecycle, mailing, session_user, tokens
 from conversations.models import AccountDeletion, ApiToken, Thread
 from conversations.upkeep import retention
+from memory.models import Preferences
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 from tests.memory.factories import make_daily_summary, make_memory, make_topic
@@ -56,7 +57,7 @@ def is_in(client: Client) -> bool:
 def run_tasks() -> None:
     """All that wait, here and now: a worker closes connections, and with them the test's transaction."""
     for row in DBTaskResult.objects.all():
-        import_string(row.task_path).call(*row.args_kwargs["args"])
+        import_string(row.task_path).call(*row.args_kwargs["args"], **row.args_kwargs["kwargs"])
         row.delete()
 
 
@@ -199,6 +200,16 @@ def test_a_forgotten_password_is_set_by_a_link_that_works_once_and_for_a_day(per
     assert "Your new password is set" in done.text
     assert (is_in(signed_in_before), is_in(browser()), is_in(browser(OTHER))) == (False, False, True)
     assert "This link works no more" in Client().get(link, follow=True).text
+
+
+def test_mail_speaks_the_language_of_the_person_else_of_their_browser(person: User, with_mail: None) -> None:
+    for _ in range(2):
+        Client().post("/accounts/password/reset/", {"email": person.email}, HTTP_ACCEPT_LANGUAGE="de")
+        run_tasks()
+        Preferences.objects.update_or_create(user=person, defaults={"language": "fr"})
+    subjects = [letter.subject for letter in mail.outbox]
+    assert subjects == ["Ein neues Passwort für Openbook", "Un nouveau mot de passe pour Openbook"]
+    assert ["Passwort" in str(letter.body) for letter in mail.outbox] == [True, False]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "testserver:4711"])
