@@ -8,7 +8,7 @@ from conversations.import_export.insertion import ImportCounts, LongerThread, co
 from conversations.import_export.records import LeftOut, ThreadRecord
 from conversations.import_export.rows import last_session, said_turns, turn_rows
 from conversations.import_export.turn_feedback import feedback_rows
-from conversations.import_export.turn_tree import Continuation, Said, StoredTurn, branch_count, continuation
+from conversations.import_export.turn_tree import Continuation, StoredTurn, TurnKey, branch_count, continuation
 from conversations.models import Feedback, File, Reply, Thread
 from conversations.runtime import clock
 from conversations.threads import every_message_of, paths
@@ -27,7 +27,7 @@ def extend_thread(user: User, record: ThreadRecord, stored: ImportCounts, read_l
         stored.left_out.append(LeftOut(place=record.place, what=words))
         return
     here = [StoredTurn(*row) for row in every_message_of(thread).values_list(*STORED)]
-    brought = continuation(placed(record), here, last=thread.last_position, said=_said(thread, here, record))
+    brought = continuation(placed(record), here, last=thread.last_position, known=_known_turns(thread, here, record))
     if not brought.new:
         stored.known["threads"] += 1
         return
@@ -37,7 +37,7 @@ def extend_thread(user: User, record: ThreadRecord, stored: ImportCounts, read_l
     stored.branches += branch_count(brought.new)
 
 
-def _said(thread: Thread, here: Sequence[StoredTurn], record: ThreadRecord) -> dict[Said, int]:
+def _known_turns(thread: Thread, here: Sequence[StoredTurn], record: ThreadRecord) -> dict[TurnKey, int]:
     """What each turn here says, where a document gives no turn an id that is here."""
     places = {turn.id: turn.position for turn in here}
     if not places or any(each.turn.id in places for each in placed(record)):

@@ -73,14 +73,14 @@ class Continuation:
     goes_on: bool
 
 
-type Said = tuple[int, str, str]
+type TurnKey = tuple[int, str, str]
 """The position of the turn before, the role and the text."""
 
 
 def continuation(
-    turns: Iterable[PlacedTurn], here: Sequence[StoredTurn], *, last: int, said: Mapping[Said, int]
+    turns: Iterable[PlacedTurn], here: Sequence[StoredTurn], *, last: int, known: Mapping[TurnKey, int]
 ) -> Continuation:
-    """``last`` is the last position of the thread. A turn is known by its id, or, where nothing is, by what it ``said``.
+    """``last`` is the last position of the thread. A turn is there by its id, or, where no id is, by what is ``known`` of it.
 
     The path is followed where it ends with something new and holds on to all that was done here: where the thread has gone on
     here by itself, its path stays.
@@ -90,7 +90,9 @@ def continuation(
     places, new, end = array("I", [0]), list[PlacedTurn](), 0
     for each in turns:
         parent = places[each.parent]
-        position = by_id.get(each.turn.id) or (said and said.get((parent, each.turn.role, text_of(each.turn.content))))
+        position = by_id.get(each.turn.id) or (
+            known and known.get((parent, each.turn.role, text_of(each.turn.content)))
+        )
         if not position:
             position, depth = last + len(new) + 1, depths[parent] + 1
             depths[position] = depth

@@ -19,12 +19,12 @@ from memory.index.index_turns import catch_up_if_possible
 AT_ONCE = 500
 MOVED = ("last_position", "message_count", "updated_at", "session_started_at", "away_since")
 """What a turn at its end changes of a thread."""
-Said = tuple[str, list[dict[str, Any]]]
+AppendedTurn = tuple[str, list[dict[str, Any]]]
 """Role and content blocks."""
 
 
 def append(
-    *, user: User, thread_id: uuid.UUID | str | None, turns: Sequence[Said], assistant: str | None = None
+    *, user: User, thread_id: uuid.UUID | str | None, turns: Sequence[AppendedTurn], assistant: str | None = None
 ) -> uuid.UUID:
     """Store turns at the end of a thread, all or none; ``None`` opens one. Returns the thread's id.
 
