@@ -199,7 +199,7 @@ class KeptPages:
 def make_as_new(page: Page, options: dict[str, Any]) -> None:
     context = page.context
     page.set_viewport_size(options["viewport"])
-    page.emulate_media(color_scheme=options["color_scheme"])
+    page.emulate_media(color_scheme=options["color_scheme"], media="null")
     for other in context.pages:
         if other is not page:
             other.close()

@@ -167,7 +167,7 @@ def test_what_was_typed_in_a_conversation_that_is_gone_comes_along_to_a_new_one(
 
 def test_a_page_without_one_of_its_scripts_says_so(reader: Reader) -> None:
     with reader() as chat:
-        chat.page.route("**/markdown*.js", lambda route: route.abort())
+        chat.page.route("**/chunk-*.js", lambda route: route.abort())
         chat.page.reload()
         expect(chat.page.get_by_role("alert")).to_have_text(
             "This page was not loaded completely, so that it can't be used. Load it again"

@@ -14,7 +14,7 @@ from config.server import scripts
 TEMPLATES = django_settings.BASE_DIR / "templates"
 USED = re.compile(r"{% script '([^']+)' %}")
 IMPORTED = re.compile(r"""(?:from|import)\s?\(?["']([\w./-]+)["']""")
-MADE = re.compile(r"(\./chunk-\w+\.js|\./(?:reading|dictation)-\w+\.js|\.\./\.\./languages/\w+\.js|katex|highlight)")
+MADE = re.compile(r"(\./[\w-]+-\w{8}\.js|\.\./\.\./languages/\w+\.js|katex|highlight)")
 
 
 def test_each_script_that_pages_name_is_joined() -> None:

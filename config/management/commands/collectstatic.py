@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.staticfiles.management.commands import collectstatic
 from django.core.management import CommandError
 
+from config.management.output import PrintableCommand
 from config.server.scripts import BUNDLED, FOLDER, name_of
 
 VENDOR = "vendor"
@@ -22,7 +23,7 @@ OPTIONS = (
 )
 
 
-class Command(collectstatic.Command):
+class Command(PrintableCommand, collectstatic.Command):
     def collect(self) -> dict[str, list[str]]:
         report: dict[str, list[str]] = super().collect()
         if not self.dry_run:

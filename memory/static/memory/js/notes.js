@@ -21,7 +21,8 @@ export class Notes {
     this.say = say;
     this.list = byId("note-list");
     this.words = byId("words");
-    this.project = byId("of-project"); // only for people who have some
+    /** Only for people who have projects. @type {HTMLSelectElement | null} */
+    this.project = document.querySelector("#of-project");
     this.more = byId("more-notes");
     this.words.addEventListener("input", () => {
       clearTimeout(this.#timer);
