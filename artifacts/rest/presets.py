@@ -12,9 +12,9 @@ from artifacts.models import Artifact, Kind
 from conversations import replies, threads, wire
 from conversations.replies.model_requests import OpenedReply
 from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of
+from conversations.rest.messages import ended
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
-from conversations.rest.views import ended
 from conversations.runtime.db import in_database
 from conversations.runtime.shapes import Id, Slug, fill
 from conversations.wire.artifacts import ArtifactAnswer, artifact_object, artifact_rows

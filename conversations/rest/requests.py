@@ -1,0 +1,40 @@
+"""Model requests: what was given to a model, what was left out, and why."""
+
+from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import threads
+from conversations.context.record import snapshot_api
+from conversations.context.record.snapshot_shapes import SnapshotAnswer
+from conversations.errors import NotFound
+from conversations.models import ContextSnapshot
+from conversations.rest.base import APIView, caller
+from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Choice
+from conversations.rest.serializers import described
+
+
+class RequestList(APIView):
+    pagination_class = ordered_by("-created_at", page_size=10)  # each brings its whole context
+    status = Choice("status", ContextSnapshot.Status.values, "Only those that are in this state.")
+
+    @extend_schema(responses=described(SnapshotAnswer, many=True), parameters=[status])
+    def get(self, request: Request, thread_id: str) -> Response:
+        """The model requests of a thread, newest first."""
+        queryset = threads.get(caller(request), thread_id).snapshots.all()
+        if status := self.status.read(request):
+            queryset = queryset.filter(status=status)
+        return self.page(request, queryset, lambda page: [snapshot_api.body(snapshot) for snapshot in page])
+
+
+class RequestDetail(APIView):
+    @extend_schema(responses=described(SnapshotAnswer))
+    def get(self, request: Request, request_id: str) -> Response:
+        """One model request: what it was given, what was left out and why."""
+        try:
+            snapshot = threads.requests_of(caller(request)).get(id=request_id)
+        except (ContextSnapshot.DoesNotExist, ValidationError):  # the latter where it is no id at all
+            raise NotFound("There is no such model request, or it isn't yours. Check the id.") from None
+        return Response(snapshot_api.body(snapshot))
