@@ -261,7 +261,7 @@ def test_a_newer_tree_adds_what_is_new_and_loses_nothing(choices: list[int], old
         for each in placed
         if each.position <= count
     ]
-    brought = continuation(placed, here, last=count, said={})
+    brought = continuation(placed, here, last=count, known={})
     assert {each.position: each.parent for each in brought.new} == {
         number: parent for number, parent in parents.items() if number > count
     }
@@ -285,6 +285,6 @@ def test_where_no_id_is_known_a_turn_is_known_by_what_was_said_after_what() -> N
     here = [StoredTurn(uuid.uuid4(), None, number, number, 0, True) for number in (1, 2)]
     said = {(number - 1, "user", text): number for number, text in enumerate(texts[:2], 1)}
     record = read({"format": "openbook/1", "threads": [{"messages": [{"role": "user", "content": t} for t in texts]}]})
-    brought = continuation(placed_turns(record.turns), here, last=2, said=said)
+    brought = continuation(placed_turns(record.turns), here, last=2, known=said)
     assert [(each.position, each.parent, each.depth) for each in brought.new] == [(3, 2, 3)]
     assert brought.goes_on
