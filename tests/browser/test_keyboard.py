@@ -206,6 +206,7 @@ def choose_a_prompt(chat: Chat, keys: Keyboard) -> None:
     keys.write("cats", "Enter")
     keys.expect_at(chat.box)
     expect(chat.box).to_have_value("What do cats eat?")
+    expect(chat.page.get_by_role("button", name="Send")).to_be_enabled()
     keys.press("Enter")
     expect(chat.replies.last).to_contain_text("What do cats eat?")
 

@@ -12,6 +12,7 @@ from conversations.models import ContextSnapshot, Feedback, File
 from conversations.replies.events import Event
 from conversations.runtime import clock
 from conversations.staff.live import staff_event
+from conversations.staff.snapshot import timing
 from tests import belongings
 from tests.conversations.factories import make_user
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
@@ -32,6 +33,7 @@ VARIES = re.compile(
 
 def masked_pages(client: Client, name: str, needle: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setattr(belongings, "NEEDLE", needle)
+    monkeypatch.setattr(timing, "QUICK", 0)  # each step has its line, however long it took
     DBTaskResult.objects.all().delete()  # of the other one
     Feedback.objects.all().delete()  # its queue is downloaded whole
     rows = belongings.belongings(make_user(name))
