@@ -15,6 +15,7 @@ export class PromptPicker {
   #shown = [];
   #active = 0;
   #closedAt = null; // what stood in the box when it was closed
+  #looks = 0; // only the newest is shown
 
   /**
    * @param {{announcer: import("./announce.js").Announcer}} page
@@ -44,9 +45,10 @@ export class PromptPicker {
       return;
     }
     if (this.#closedAt !== null) return;
+    const look = (this.#looks += 1);
     await this.#load();
-    if (soughtIn(this.text.value) === null) return;
-    this.#shown = matching(this.#prompts, soughtIn(this.text.value)).slice(0, MOST_SHOWN);
+    if (look !== this.#looks) return; // more was typed, or it was closed
+    this.#shown = matching(this.#prompts, sought).slice(0, MOST_SHOWN);
     this.#active = 0;
     this.#show(sought);
   }
@@ -103,6 +105,7 @@ export class PromptPicker {
   }
 
   #close() {
+    this.#looks += 1;
     if (!this.isOpen) return;
     this.list.hidden = true;
     this.text.removeAttribute("aria-activedescendant");
