@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import Any
 
 from conversations.context.files.excerpts import PartKey
 from conversations.runtime.values import dataclass
@@ -35,6 +36,17 @@ class SoughtWords:
         """Every term with its place, and the one that says *often* of that."""
         often = self.often
         return [(term, place, often[place]) for place, terms in enumerate(self.places) for term in sorted(terms)]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The same as statements take it."""
+        terms = self.terms
+        return {
+            "terms": [term for term, _, _ in terms],
+            "places": [place for _, place, _ in terms],
+            "often": [often for _, _, often in terms],
+            "most_words": MOST_WORDS,
+        }
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

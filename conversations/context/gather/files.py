@@ -17,7 +17,7 @@ from conversations.context.files.excerpts import (
     PartContent,
     PartKey,
 )
-from conversations.context.files.ranking import MOST_WORDS, PartWords, SoughtWords, scores, sought_words
+from conversations.context.files.ranking import PartWords, SoughtWords, scores, sought_words
 from conversations.context.files.thread_files import (
     UNSEEN,
     Contents,
@@ -156,16 +156,9 @@ class FileRow(NamedTuple):
 
 
 def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list[FileRow]:
-    terms = words.terms
-    asked = {
-        "terms": [term for term, _, _ in terms],
-        "places": [place for _, place, _ in terms],
-        "often": [often for _, _, often in terms],
-        "most_words": MOST_WORDS,
-    }
     return [
         FileRow(*known, *(json.loads(each or "[]") for each in (left_out, stands, parts)))
-        for *known, left_out, stands, parts in _fetched(statement, {**values, **asked})
+        for *known, left_out, stands, parts in _fetched(statement, {**values, **words.columns})
     ]
 
 

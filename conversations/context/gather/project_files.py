@@ -76,7 +76,7 @@ class PartsRow(NamedTuple):
     problem: str | None
     left_out: str
     part_count: int
-    known: str
+    known: Sequence[tuple[int, str, str, int, int, int, int]]
 
 
 def has_files(user_id: int, project: uuid.UUID | None) -> bool:
@@ -99,7 +99,8 @@ def read_project(query: ProjectQuery) -> ProjectParts:
         **_sought(words),
     }
     together = len(words.places) if 1 < len(words.places) <= MOST_TOGETHER else 0
-    rows = [PartsRow(*row) for row in fetch_required(partial(run_often, _search(together), values))]
+    fetched = fetch_required(partial(run_often, _search(together), values))
+    rows = [PartsRow._make([*row, json.loads(known or "[]")]) for *row, known in fetched]
     outlines = {row.id: _outline(row, query.pictures) for row in rows if row.id}
     bits = [each for row in rows if row.is_found for each in _words(row)]
     return ProjectParts(
@@ -127,12 +128,8 @@ def _search(together: int) -> str:
 
 
 def _sought(words: SoughtWords) -> dict[str, Any]:
-    terms = words.terms
     return {
-        "terms": [term for term, _, _ in terms],
-        "places": [place for _, place, _ in terms],
-        "often": [often for _, _, often in terms],
-        "most_words": MOST_WORDS,
+        **words.columns,
         **{f"word_{place}": sorted(terms) for place, terms in enumerate(words.places)},
     }
 
@@ -156,7 +153,7 @@ def _outline(row: PartsRow, pictures: PictureCounter) -> FileOutline:
         kind=row.kind,
         problem=row.problem or "",
         left_out=listed(unread(json.loads(row.left_out))),
-        parts=list(part_outlines(json.loads(row.known), pictures)),
+        parts=list(part_outlines(row.known, pictures)),
         known_count=row.part_count,
     )
 
@@ -176,6 +173,6 @@ def part_outlines(
 
 
 def _words(row: PartsRow) -> Iterator[PartWords]:
-    for number, _, _, tokens, _, _, bits in json.loads(row.known):
+    for number, _, _, tokens, _, _, bits in row.known:
         if bits:
             yield PartWords(key=(row.id, number), bits=bits, length=tokens)
