@@ -145,10 +145,17 @@ def growth(run: Callable[[str], object], texts: Callable[[int], str]) -> str:
             return f"{seconds * 1000:.0f} ms for {CHARACTERS // 10} characters of {texts(8)!r}"
     if _seconds(run, texts(CHARACTERS)) < LEAST_SECONDS:
         return ""
-    short, long = (min(_seconds(run, texts(size)) for _ in range(3)) for size in (CHARACTERS // 4, CHARACTERS))
+    sizes = CHARACTERS // 4, CHARACTERS, CHARACTERS * 4
+    short, long = _least_seconds(run, texts(sizes[0])), _least_seconds(run, texts(sizes[1]))
     if long < LEAST_SECONDS or long < STEEPEST * short:
         return ""
-    return f"{long * 1000:.0f} ms for {CHARACTERS} characters of {texts(8)!r}, {short * 1000:.1f} ms for a quarter"
+    longest = _least_seconds(run, texts(sizes[2]))
+    if longest < STEEPEST * long:  # a step: longer texts are read in another way, which grows with the text again
+        return ""
+    return ", ".join(
+        f"{seconds * 1000:.1f} ms for {size} characters of {texts(8)!r}"
+        for size, seconds in zip(sizes, (short, long, longest), strict=True)
+    )
 
 
 def steep(run: Callable[[str], object], units: Iterable[str] = UNITS) -> str:
@@ -202,6 +209,10 @@ def steep_after(run: Callable[[str], object], openings: Iterable[str], units: It
 
 def _opened(opening: str, unit: str, size: int) -> str:
     return opening + (unit * (size // len(unit) + 1))[:size]
+
+
+def _least_seconds(run: Callable[[str], object], text: str) -> float:
+    return min(_seconds(run, text) for _ in range(3))
 
 
 def _seconds(run: Callable[[str], object], text: str) -> float:
