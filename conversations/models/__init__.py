@@ -4,7 +4,7 @@ from conversations.models.assistants import Assistant, Fallback
 from conversations.models.connections import Connection
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
-from conversations.models.groups import GivenRight
+from conversations.models.groups import GivenRight, GroupManager
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
@@ -35,6 +35,7 @@ __all__ = [
     "File",
     "FilePart",
     "GivenRight",
+    "GroupManager",
     "Instructions",
     "Lease",
     "MaintenanceRun",

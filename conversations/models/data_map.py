@@ -393,6 +393,7 @@ TABLES: dict[str, Table] = {
     "conversations.Lease": Table(never="name"),
     "conversations.MaintenanceRun": Table(never="kind details"),
     "conversations.GivenRight": Table(),
+    "conversations.GroupManager": Table(goes_with="user"),
     "artifacts.Preset": Table(staff="slug name description prompt language", never="kind"),
     "artifacts.Preset_assistants": Table(),
     "auth.Group": Table(staff="name"),

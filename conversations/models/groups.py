@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.db import models
 
@@ -13,3 +14,24 @@ class GivenRight(models.Model):
 
     def __str__(self) -> str:
         return f"{self.permission.codename} of {self.group}"
+
+
+class GroupManager(models.Model):
+    """Who manages a group: sees what its members use, in sums, and takes over what members who leave have shared. A manager
+    need not be in the group, and holds no right of staff by it."""
+
+    group = models.ForeignKey(Group, models.DB_CASCADE, related_name="managers")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name = "manager"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["group", "user"],
+                name="group_manager_once",
+                violation_error_message="This person manages the group already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} manages {self.group_id}"

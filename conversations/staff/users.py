@@ -27,7 +27,7 @@ from django.utils.translation import gettext
 from conversations.accounts import allowances, mailing, rights
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
-from conversations.models import ApiToken, ContentAccess, File, Thread, UserLimits
+from conversations.models import ApiToken, ContentAccess, File, GroupManager, Thread, UserLimits
 from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
 from conversations.staff.base import STYLES, OfferedLookups, column
@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     BaseGroupAdmin = DjangoGroupAdmin
     BasePasswordForm = AdminPasswordChangeForm[User]
     BaseInline = admin.StackedInline[UserLimits, User]
+    BaseManagers = admin.TabularInline[GroupManager, Group]
 else:
     BaseAdmin, BaseGroupAdmin, BasePasswordForm = DjangoUserAdmin, DjangoGroupAdmin, AdminPasswordChangeForm
     BaseInline = admin.StackedInline
+    BaseManagers = admin.TabularInline
 
 admin.site.unregister(
     [Group, User, EmailAddress, UserSession]
@@ -259,9 +261,20 @@ def _refuse_shipped_name(name: str) -> None:
         )
 
 
+class ManagersInline(BaseManagers):
+    """Who sees what the group's members use, in sums."""
+
+    model = GroupManager
+    fields = ["user"]
+    autocomplete_fields = ["user"]
+    extra = 0
+
+
 @admin.register(Group)
 class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     """Django's own. To change a group is to give its permissions to whoever is in it."""
+
+    inlines = [ManagersInline]
 
     class Media:
         js = BOXES
