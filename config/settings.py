@@ -327,6 +327,8 @@ SUPERMEMORY_BASE_URL = env("SUPERMEMORY_BASE_URL", "https://api.supermemory.ai")
 
 # People and limits
 OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
+# Of mail addresses; empty: any
+OPENBOOK_SIGNUP_DOMAINS = [domain.lower().removeprefix("@") for domain in env_list("OPENBOOK_SIGNUP_DOMAINS")]
 # For links to set a new password; without mail, staff make them
 MAILERS = mailers(env_secret("OPENBOOK_MAIL_URL"))
 DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")

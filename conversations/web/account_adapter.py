@@ -7,7 +7,6 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
@@ -15,14 +14,14 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import get_language, gettext_noop
 
-from conversations.accounts import lifecycle, sign_in
+from conversations.accounts import lifecycle, sign_in, sign_up
 from conversations.errors import RateLimited
 from conversations.tasks import mail_confirmation_link, mail_password_link
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return bool(settings.OPENBOOK_SIGNUP)
+        return sign_up.refusal(sign_up.rules()) is None
 
     def get_client_ip(self, request: HttpRequest) -> str:
         address = sign_in.address_of(request)

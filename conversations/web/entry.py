@@ -8,16 +8,16 @@ from typing import Any
 from allauth.account import views as allauth_views
 from allauth.account.utils import get_next_redirect_url
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from conversations.accounts import devices, lifecycle, mailing, session_user, sign_in
+from conversations.accounts import devices, lifecycle, mailing, session_user, sign_in, sign_up
 from conversations.models import AccountDeletion
 from conversations.web.account_adapter import retry_after
 from memory.forgetting.ledger import LedgerAway
@@ -29,7 +29,7 @@ LINKS_HOUR = 10
 class SignInView(allauth_views.LoginView):  # type: ignore[misc]
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        return context | {"signup_open": settings.OPENBOOK_SIGNUP}
+        return context | {"signup_open": sign_up.refusal(sign_up.rules()) is None}
 
 
 class StaffSignInView(SignInView):
@@ -65,8 +65,8 @@ def staff_login(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 def signup(request: HttpRequest) -> HttpResponseBase:
     """An account of one's own, where the operator allows it (OPENBOOK_SIGNUP)."""
-    if not settings.OPENBOOK_SIGNUP:
-        raise Http404("Signing up is off. Ask the people who run this server for an account.")
+    if refusal := sign_up.refusal(sign_up.rules()):
+        raise Http404(gettext(sign_up.MESSAGES[refusal]))
     if request.method != "POST":
         return redirect("chat") if request.user.is_authenticated else _view(allauth_views.signup, request)
     with sign_in.new_password(request, "sign-up"):
