@@ -376,8 +376,12 @@ OPENBOOK_WORKER = env_switch("OPENBOOK_WORKER", default=True)
 # What is deleted after so many days; 0: never. `manage.py retention` shows what would go.
 OPENBOOK_SNAPSHOT_DAYS = env_days("OPENBOOK_SNAPSHOT_DAYS")
 OPENBOOK_ACCESS_DAYS = env_days("OPENBOOK_ACCESS_DAYS")
+OPENBOOK_AUDIT_DAYS = env_days("OPENBOOK_AUDIT_DAYS")
 OPENBOOK_THREAD_DAYS = env_days("OPENBOOK_THREAD_DAYS")
 OPENBOOK_EVENT_MINUTES = int(env("OPENBOOK_EVENT_MINUTES", "60"))
+
+# The audit record: whether events name the network address that a request came from.
+OPENBOOK_AUDIT_ADDRESSES = env_switch("OPENBOOK_AUDIT_ADDRESSES", default=True)
 
 # OpenTelemetry: what is told to a collector, where one is named. The SDK reads all other OTEL_* variables by itself.
 OTEL_SIGNALS = [

@@ -10,7 +10,7 @@ from django.utils.decorators import async_only_middleware
 from django.utils.functional import SimpleLazyObject
 
 from config.server import failures
-from conversations.accounts import limits
+from conversations.accounts import limits, sign_in
 from conversations.errors import RateLimited
 from conversations.rest import streams
 from conversations.runtime import telemetry
@@ -37,7 +37,11 @@ def request_id(get_response: GetResponse) -> GetResponse:
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         headers = request.headers
-        with request_scope(headers.get("X-Request-ID")) as current, telemetry.listener.carried_on(headers):
+        address = sign_in.address_of(request)
+        with (
+            request_scope(headers.get("X-Request-ID"), address=address) as current,
+            telemetry.listener.carried_on(headers),
+        ):
             response = await get_response(request)
             response["X-Request-ID"] = current
             return response

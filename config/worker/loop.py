@@ -24,6 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from config.backups import runs
 from config.postgres.migrations import unapplied
 from conversations import schedule
+from conversations.audit import chain
 from conversations.runtime import clock, interruption, leases
 from conversations.runtime.leases import Lease, LeaseLost
 from conversations.tasks import LONG_FILES
@@ -86,6 +87,7 @@ class WorkerLife:
         if now - self.swept_at >= SWEEP_SECONDS:
             whole = now - self.whole_at >= WHOLE_SWEEP_SECONDS
             found = schedule.sweep(since=EVER if whole else None)
+            chain.seal()
             self.swept_at = now
             if whole and found < schedule.MOST_AT_ONCE:
                 self.whole_at = now

@@ -32,7 +32,9 @@ EXISTENCE = {(app, f"view_{model}") for app, models in SEEN.items() for model in
 QUEUE = {("conversations", "change_feedback")}
 """Support works through what people say of replies."""
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
-GROUPS = {"Support": EXISTENCE | QUEUE, "Support lead": EXISTENCE | QUEUE | CONTENT}
+AUDIT = {("conversations", "view_auditevent")}
+"""Auditors see who did what, and no content: not even whose conversations there are."""
+GROUPS = {"Support": EXISTENCE | QUEUE, "Support lead": EXISTENCE | QUEUE | CONTENT, "Auditors": AUDIT}
 
 
 def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:

@@ -1,6 +1,7 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant, Fallback
+from conversations.models.audit import AuditAnchor, AuditEvent, AuditKind
 from conversations.models.connections import Connection
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
@@ -24,6 +25,9 @@ __all__ = [
     "Allowance",
     "ApiToken",
     "Assistant",
+    "AuditAnchor",
+    "AuditEvent",
+    "AuditKind",
     "BytesToRemove",
     "Connection",
     "ContentAccess",

@@ -368,6 +368,12 @@ TABLES: dict[str, Table] = {
         staff="staff_name reason",
         never="action what object_id request_id",
     ),
+    "conversations.AuditEvent": Table(
+        retained="audit",
+        staff="actor_name",
+        never="kind outcome actor_kind target_kind target_id address request_id details digest",
+    ),
+    "conversations.AuditAnchor": Table(never="digest"),
     "django_tasks_database.DBTaskResult": Table(
         retained="tasks",
         columns={"args_kwargs": account(but="ids, and the address that a link is mailed to")},

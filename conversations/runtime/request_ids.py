@@ -1,4 +1,4 @@
-"""The id that a request's log lines, spans, errors, reply and ``X-Request-ID`` header share."""
+"""The id that a request's log lines, spans, errors, reply and ``X-Request-ID`` header share, and where it came from."""
 
 import re
 import uuid
@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from conversations.runtime.ids import uuid7
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
+current_address: ContextVar[str] = ContextVar("address", default="")
+"""The network address that the current request came from; empty for what nobody asked for over the network."""
 
 ACCEPTABLE_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 OWN_ID = "[0-9a-f]{12}7[0-9a-f]{19}"
@@ -18,13 +20,14 @@ FOREIGN_ID = f"^(?!{OWN_ID}$)"
 
 
 @contextmanager
-def request_scope(proposed: str | None = None) -> Iterator[str]:
+def request_scope(proposed: str | None = None, *, address: str = "") -> Iterator[str]:
     """Everything inside belongs to the proposed id, or to a new one where it is missing or not plain text."""
     request_id = proposed if proposed and ACCEPTABLE_ID.fullmatch(proposed) else uuid7().hex
-    token = current_request_id.set(request_id)
+    token, address_token = current_request_id.set(request_id), current_address.set(address)
     try:
         yield request_id
     finally:
+        current_address.reset(address_token)
         current_request_id.reset(token)
 
 

@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import lifecycle
+from conversations.audit import chain
 from conversations.context.record import snapshots
 from conversations.errors import ReplyInProgress
 from conversations.files import storage, store
@@ -83,6 +84,14 @@ def _kinds_by_setting(since: Callable[[str, int], timedelta | None]) -> list[Kin
             kept=since("accesses", settings.OPENBOOK_ACCESS_DAYS),
             preview=lambda before: expired.tables(partitions.ACCESSES, partitions.accesses_over(before)),
             delete=partitions.drop_accesses,
+        ),
+        Kind(
+            name="audit",
+            what="events of the audit record",
+            setting="OPENBOOK_AUDIT_DAYS",
+            kept=since("audit", settings.OPENBOOK_AUDIT_DAYS),
+            preview=lambda before: expired.rows(chain.old_events(before), at="at"),
+            delete=chain.prune,
         ),
         Kind(
             name="events",

@@ -85,7 +85,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             return
         await self.accept(socket_access.TOKEN_PROTOCOL if socket_access.offered_token(self.scope) else None)
         OPEN.add(self)
-        with request_scope():
+        with request_scope(address=self._address()):
             await self._open()
 
     async def disconnect(self, code: int) -> None:
@@ -104,7 +104,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.leaving:
             return
-        with request_scope():
+        with request_scope(address=self._address()):
             frame: dict[str, Any] = {}
             try:
                 try:
@@ -320,6 +320,10 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+
+    def _address(self) -> str:
+        """Of the client, or of the proxy that didn't tell."""
+        return str((self.scope.get("client") or [""])[0])
 
     def _visitor(self) -> socket_access.Visitor:
         if self.visitor is None:

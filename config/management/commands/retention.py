@@ -12,7 +12,7 @@ from conversations.upkeep import retention
 from conversations.upkeep.expired import Expired
 from conversations.upkeep.retention import Kind
 
-CHANGEABLE = ("threads", "snapshots", "accesses")
+CHANGEABLE = ("threads", "snapshots", "accesses", "audit")
 MOST_DAYS = 99_999
 
 
