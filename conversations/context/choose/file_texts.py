@@ -14,7 +14,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         return material
     turns = [*choice.parts.history, choice.parts.newest]
     excerpts = [excerpt for turn in turns for excerpt in turn.files]
-    return replace(material, contents=reader.contents(excerpts, choice.file_form))
+    return replace(material, contents=reader.contents(excerpts, choice.file_form, material.files.texts))
 
 
 def choose(material: Material, choice: Choice) -> Choice:

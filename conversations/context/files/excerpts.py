@@ -171,22 +171,27 @@ def choose(
     leaving = choice.room - int(choice.room * share)
     for file in new:
         choice.add_beginning(file, leaving)
-    return [
-        choice.excerpts[id] for id in dict.fromkeys([*(file.id for file in new), *earlier]) if id in choice.excerpts
-    ]
+    files = {file.id: file for file in (*new, *earlier.values())}
+    return [choice.excerpt(file) for file in files.values() if file.id in choice.numbers]
 
 
 class _Choice:
-    """The excerpts chosen so far, by file, and the estimated tokens that are left."""
+    """The numbers of the parts chosen so far, by file, which files are outlined, and the estimated tokens that are left."""
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.excerpts: dict[str, FileExcerpt] = {}
+        self.numbers: dict[str, set[int]] = {}
+        self.outlined: set[str] = set()
+
+    def excerpt(self, file: FileOutline) -> FileExcerpt:
+        return FileExcerpt(file=file, numbers=tuple(sorted(self.numbers[file.id])), outlined=file.id in self.outlined)
 
     def add_file(self, whole: FileExcerpt) -> None:
         """If there is room for it, else its outline, whatever room there is: it must be known that it is there."""
         excerpt = whole if whole.tokens <= self.room else FileExcerpt(file=whole.file, outlined=True)
-        self.excerpts[whole.file.id] = excerpt
+        self.numbers[whole.file.id] = {*excerpt.numbers}
+        if excerpt.outlined:
+            self.outlined.add(whole.file.id)
         self.room -= excerpt.tokens
 
     def add_beginning(self, file: FileOutline, leaving: int) -> None:
@@ -198,11 +203,10 @@ class _Choice:
 
     def add_part(self, file: FileOutline, part: PartOutline) -> None:
         """If there is room for it, and it is not there."""
-        known = self.excerpts.get(file.id)
-        excerpt = known or FileExcerpt(file=file)
-        added = part.sent_tokens + (0 if known else excerpt.tokens)
-        if added <= self.room and part.number not in excerpt.numbers:
-            self.excerpts[file.id] = replace(excerpt, numbers=tuple(sorted((*excerpt.numbers, part.number))))
+        numbers = self.numbers.get(file.id)
+        added = part.sent_tokens + (FileExcerpt(file=file).tokens if numbers is None else 0)
+        if added <= self.room and part.number not in (numbers or ()):
+            self.numbers.setdefault(file.id, set()).add(part.number)
             self.room -= added
 
 

@@ -44,7 +44,7 @@ class ThreadFiles:
 
     ``shared`` are the ids of the project's files that may be given more of, ``beyond`` how many other files and parts the
     project has, none of which holds a word of the message. ``closed`` are files of another project that stand in turns of the
-    thread, with the number of their parts: they are not given.
+    thread, with the number of their parts: they are not given. ``texts`` is what parts say, of those that were read along.
     """
 
     form: FileForm = NO_FORM
@@ -54,11 +54,13 @@ class ThreadFiles:
     shared: Sequence[str] = ()
     beyond: tuple[int, int] = (0, 0)
     closed: Mapping[str, int] = field(default_factory=dict)
+    texts: Contents = field(default_factory=dict)
     is_settled: bool = False
 
 
 NO_PICTURES = PictureCounter(are_seen=False, factor=PLAIN)
 NO_FILES = ThreadFiles()
+NO_CONTENTS: Contents = {}
 
 
 def named_files(content: Sequence[Block]) -> list[str]:

@@ -19,6 +19,7 @@ from conversations.context.files.excerpts import (
 )
 from conversations.context.files.ranking import PartWords, SoughtWords, scores, sought_words
 from conversations.context.files.thread_files import (
+    NO_CONTENTS,
     UNSEEN,
     Contents,
     PictureCounter,
@@ -102,7 +103,7 @@ def read_files(query: FilesQuery) -> ThreadFiles:
         outlines[row.id] = outline_of(row, pictures)
         bits += [PartWords(key=(row.id, part[0]), bits=part[-1], length=part[3]) for part in row.parts]
         places += [(at, place, row.id, numbers, outlined) for at, place, numbers, outlined in row.stands]
-    project = read_own(query, wanted) if query.project else NO_PARTS
+    project = read_own(query, wanted, words) if query.project else NO_PARTS
     outlines |= project.outlines
     standing: dict[int, list[FileExcerpt]] = {}
     for at, _, id, numbers, outlined in sorted(places):
@@ -117,15 +118,21 @@ def read_files(query: FilesQuery) -> ThreadFiles:
         shared=project.found,
         beyond=project.beyond,
         closed=closed,
+        texts=project.texts,
     )
 
 
-def read_own(query: FilesQuery, named: Mapping[str, Collection[int]]) -> ProjectParts:
+def read_own(query: FilesQuery, named: Mapping[str, Collection[int]], words: SoughtWords) -> ProjectParts:
     """Of the files of the project."""
     assert query.project
-    text = query.text if query.searches else ""
     return read_project(
-        ProjectQuery(user_id=query.user_id, project=query.project, pictures=query.pictures, text=text, named=named)
+        ProjectQuery(
+            user_id=query.user_id,
+            project=query.project,
+            pictures=query.pictures,
+            words=words if query.searches else SoughtWords(),
+            named=named,
+        )
     )
 
 
@@ -178,13 +185,19 @@ def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
     )
 
 
-def read_parts(excerpts: Iterable[FileExcerpt], form: FileForm) -> Contents:
-    """What the parts of these excerpts say."""
-    wanted = {(excerpt.file.user, excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
+def read_parts(excerpts: Iterable[FileExcerpt], form: FileForm, known: Contents = NO_CONTENTS) -> Contents:
+    """What the parts of these excerpts say. Those that are ``known`` are not read again."""
+    wanted = {
+        (excerpt.file.user, excerpt.file.id, number)
+        for excerpt in excerpts
+        for number in excerpt.numbers
+        if number not in known.get(excerpt.file.id, ())
+    }
     if not wanted:
-        return {}
+        return known
     users = {user for user, _, _ in wanted}
-    return read_contents(users, {(id, number) for _, id, number in wanted}, sees_pictures=form.pictures)
+    contents = read_contents(users, {(id, number) for _, id, number in wanted}, sees_pictures=form.pictures)
+    return {id: {**known.get(id, {}), **contents.get(id, {})} for id in (*known, *contents)}
 
 
 def read_contents(users: Collection[int], wanted: Collection[PartKey], *, sees_pictures: bool) -> Contents:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conversations.context.files.excerpts import FileExcerpt, FileForm, FileOutline
-from conversations.context.files.thread_files import Contents, ThreadFiles
+from conversations.context.files.thread_files import NO_CONTENTS, Contents, ThreadFiles
 from conversations.context.gather.files import FilesQuery, read_files, read_parts
 from conversations.context.gather.history import History, HistoryQuery, read_all, read_history
 from conversations.context.gather.known import KnownQuery, complete_known
@@ -64,8 +64,8 @@ class LiveReader:
     def project_outlines(self, query: ProjectQuery) -> Mapping[str, FileOutline]:
         return read_project(query).outlines
 
-    def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm) -> Contents:
-        return read_parts(excerpts, form)
+    def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm, known: Contents = NO_CONTENTS) -> Contents:
+        return read_parts(excerpts, form, known)
 
 
 def with_the_conversation_alone(assistant: Assistant) -> Assistant:

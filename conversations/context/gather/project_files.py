@@ -4,14 +4,14 @@ what it costs does not grow with the project."""
 import json
 import re
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from conversations.context.files.excerpts import FileOutline, PartOutline
-from conversations.context.files.ranking import MOST_WORDS, OtherParts, PartWords, SoughtWords, sought_words
-from conversations.context.files.thread_files import PictureCounter
+from conversations.context.files.excerpts import FileOutline, PartContent, PartOutline
+from conversations.context.files.ranking import MOST_WORDS, OtherParts, PartWords, SoughtWords
+from conversations.context.files.thread_files import Contents, PictureCounter
 from conversations.context.files.unread import listed, unread
 from conversations.context.gather.fallible_reads import fetch_required
 from conversations.runtime.db import run, run_often
@@ -32,24 +32,26 @@ ALL_WORDS = 2 * MOST_WORDS
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectQuery:
-    """``named`` are parts that are wanted whatever the ``text`` asks for, as numbers by the id of their file."""
+    """``named`` are parts that are wanted whatever ``words`` are sought, as numbers by the id of their file."""
 
     user_id: int
     project: uuid.UUID
     pictures: PictureCounter
-    text: str = ""
+    words: SoughtWords = SoughtWords()
     named: Mapping[str, Collection[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectParts:
-    """Files of a project with the parts in question. ``found`` are those of which some bear on the text, ``words`` what these
-    parts hold, ``others`` all parts that were not weighed. ``files`` and ``parts`` are what the project has."""
+    """Files of a project with the parts in question. ``found`` are those that hold some of the words, ``words`` what their
+    parts hold, ``others`` all parts that were not weighed. ``texts`` is what those say that have no picture. ``files`` and
+    ``parts`` are what the project has."""
 
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     found: Sequence[str] = ()
     words: Sequence[PartWords] = ()
     others: OtherParts = OtherParts()
+    texts: Contents = field(default_factory=dict)
     files: int = 0
     parts: int = 0
 
@@ -76,7 +78,7 @@ class PartsRow(NamedTuple):
     problem: str | None
     left_out: str
     part_count: int
-    known: Sequence[tuple[int, str, str, int, int, int, int]]
+    known: Sequence[tuple[int, str, str, int, int, int, int, str | None]]
 
 
 def has_files(user_id: int, project: uuid.UUID | None) -> bool:
@@ -85,8 +87,8 @@ def has_files(user_id: int, project: uuid.UUID | None) -> bool:
 
 
 def read_project(query: ProjectQuery) -> ProjectParts:
-    """What bears on the text and what is named, of files that are read."""
-    words = sought_words(query.user_id, query.text)
+    """What holds the words and what is named, of files that are read."""
+    words = query.words
     named = [(uuid.UUID(id), number) for id, numbers in query.named.items() for number in numbers]
     values: dict[str, Any] = {
         "user": query.user_id,
@@ -108,6 +110,7 @@ def read_project(query: ProjectQuery) -> ProjectParts:
         found=[row.id for row in rows if row.is_found],
         words=bits,
         others=_others(rows[0], bits),
+        texts={row.id: _texts(row) for row in rows if row.id},
         files=rows[0].files,
         parts=rows[0].parts,
     )
@@ -153,13 +156,13 @@ def _outline(row: PartsRow, pictures: PictureCounter) -> FileOutline:
         kind=row.kind,
         problem=row.problem or "",
         left_out=listed(unread(json.loads(row.left_out))),
-        parts=list(part_outlines(row.known, pictures)),
+        parts=list(part_outlines((part[:-1] for part in row.known), pictures)),
         known_count=row.part_count,
     )
 
 
 def part_outlines(
-    rows: Sequence[tuple[int, str, str, int, int, int, int]], pictures: PictureCounter
+    rows: Iterable[tuple[int, str, str, int, int, int, int]], pictures: PictureCounter
 ) -> Iterator[PartOutline]:
     for number, label, heading, tokens, width, height, _ in rows:
         yield PartOutline(
@@ -173,6 +176,10 @@ def part_outlines(
 
 
 def _words(row: PartsRow) -> Iterator[PartWords]:
-    for number, _, _, tokens, _, _, bits in row.known:
+    for number, _, _, tokens, _, _, bits, _ in row.known:
         if bits:
             yield PartWords(key=(row.id, number), bits=bits, length=tokens)
+
+
+def _texts(row: PartsRow) -> Mapping[int, PartContent]:
+    return {number: PartContent(text=text) for number, *_, text in row.known if text is not None}

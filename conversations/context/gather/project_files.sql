@@ -2,7 +2,8 @@
 -- Of a project's files the parts that hold the rarest of the words, and those that are named; beside each file stands how many
 -- files and parts the project has, and how many parts hold which word. Words are looked for in their index alone: of a common one
 -- no more than so many parts are looked at, as it tells them apart least, and as many of those that it stands in often. The bits
--- of a part tell which of the words it holds, and above them which of these it holds often.
+-- of a part tell which of the words it holds, and above them which of these it holds often. What a part says is read along, as
+-- most of these parts are given; but not where it has a picture, which lies in the storage.
 WITH own AS (
     SELECT id, user_id, name, kind, state, error, left_out, parts_read FROM conversations_file
     WHERE user_id = %(user)s AND project_id = %(project)s::uuid AND state = 'ready'
@@ -45,16 +46,17 @@ WITH own AS (
     WHERE part.user_id = %(user)s AND part.id NOT IN (SELECT id FROM best)
 ), part AS (
     SELECT file_id, bool_or(is_found) AS is_found,
-           json_agg(json_build_array(number, label, heading, token_count, coalesce(width, 0), coalesce(height, 0), bits)
+           json_agg(json_build_array(number, label, heading, token_count, coalesce(width, 0), coalesce(height, 0), bits, text)
                     ORDER BY number)::text AS parts
     FROM (
-        SELECT file_id, is_found, number, label, heading, token_count, width, height,
+        SELECT file_id, is_found, number, label, heading, token_count, width, height, text,
                CASE WHEN is_found THEN (
                    SELECT bit_or(1 << place | CASE WHEN often = ANY(terms) THEN 1 << %(most_words)s::int + place ELSE 0 END)
                    FROM unnest(%(terms)s::int[], %(places)s::int[], %(often)s::int[]) AS word (term, place, often)
                    WHERE term = ANY(terms)) END AS bits
         FROM (
-            SELECT is_found, file_id, number, label, heading, token_count, width, height, terms || '{{}}' AS terms
+            SELECT is_found, file_id, number, label, heading, token_count, width, height,
+                   CASE picture WHEN '' THEN text END AS text, terms || '{{}}' AS terms
             FROM chosen JOIN conversations_filepart AS row USING (id) WHERE row.user_id = %(user)s OFFSET 0
         ) AS row
     ) AS row

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from conversations.context.files.excerpts import FileExcerpt, FileForm, FileOutline
-from conversations.context.files.thread_files import Contents, ThreadFiles
+from conversations.context.files.thread_files import NO_CONTENTS, Contents, ThreadFiles
 from conversations.context.gather.files import FilesQuery
 from conversations.context.gather.history import History, HistoryQuery
 from conversations.context.gather.known import KnownQuery
@@ -37,6 +37,6 @@ class Reader(Protocol):
         """Files of a project with the parts that are named."""
         ...
 
-    def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm) -> Contents:
-        """What the parts of these excerpts say."""
+    def contents(self, excerpts: Sequence[FileExcerpt], form: FileForm, known: Contents = NO_CONTENTS) -> Contents:
+        """What the parts of these excerpts say; some may be ``known``."""
         ...

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from artifacts.models import Preset
 from conversations.context import replay
 from conversations.context.files.excerpts import read_ranges
-from conversations.context.files.ranking import scores
+from conversations.context.files.ranking import scores, sought_words
 from conversations.context.files.thread_files import NO_PICTURES
 from conversations.context.gather import project_files
 from conversations.context.record import request_record, snapshots
@@ -200,7 +200,10 @@ def test_a_common_word_costs_as_little_as_a_rare_one(user: User, monkeypatch: py
         told = {"p3": "Orchids grow. "} if number == 2 else {}
         make_report(user, [f"The greenhouse is warm. {text[:80]}" for text in pages(10, **told)], project=project)
     query = project_files.ProjectQuery(
-        user_id=user.pk, project=project.id, pictures=NO_PICTURES, text="orchids in the greenhouse"
+        user_id=user.pk,
+        project=project.id,
+        pictures=NO_PICTURES,
+        words=sought_words(user.pk, "orchids in the greenhouse"),
     )
     with read_only():
         found = project_files.read_project(query)
