@@ -1,14 +1,14 @@
 """The model requests of a reply: their contexts built, and recorded before the model is called (S1). Nothing is locked while a
-context is built."""
+context is built, but for a preview of an edit."""
 
 import logging
 import uuid
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from artifacts.models import Preset
 from artifacts.sources.preset import instruction
@@ -42,7 +42,7 @@ from conversations.replies.user_content import NewMessage
 from conversations.runtime import clock, telemetry
 from conversations.runtime.db import read_only
 from conversations.runtime.sql_files import read_statements
-from conversations.threads import model_choices
+from conversations.threads import model_choices, paths
 from conversations.threads.model_choices import ModelChoice
 from conversations.tools import tools_for
 from memory.scope import scope_of
@@ -250,16 +250,31 @@ def upcoming(
         place = fallbacks.place_of(cursor.thread.assistant, options)
         if provider := fallbacks.without_list(place):
             learn_list_and_wait(provider, place.model)
-    return PreparedContext(
-        context=build(
+    with _path_as_moved(cursor):
+        context = build(
             TurnToAnswer(turn=replace(Turn.of(turn), id=None), cursor=cursor, session=session),
             options,
             for_another_model=for_another_model,
             brings_files=brings_files,
-        ),
+        )
+    return PreparedContext(
+        context=context,
         thread_id=None if cursor.is_new else cursor.thread.id,
         begins_session=session.started_at == turn.created_at,
     )
+
+
+@contextmanager
+def _path_as_moved(cursor: ThreadCursor) -> Iterator[None]:
+    """The path ends where the turn would go, and what was learnt of the turns that it leaves is known no more, until this is
+    left: then all is as it was."""
+    if cursor.end is None:
+        yield
+        return
+    with transaction.atomic():
+        paths.end_at(threads.locked(cursor.thread.user, cursor.thread.id), cursor.end.turn)
+        yield
+        transaction.set_rollback(True)
 
 
 def preview_context(message: NewMessage) -> SnapshotAnswer:

@@ -13,14 +13,14 @@ from conversations.models import Message, Reply, Thread
 from conversations.replies import closing, opening
 from conversations.replies.closing import ReplyProgress
 from conversations.replies.events import OWNER
-from conversations.replies.model_requests import OpenedReply, first_request, record
+from conversations.replies.model_requests import OpenedReply, first_request, record, upcoming
 from conversations.replies.outcomes import Outcome
 from conversations.replies.transcript import ReplyTranscript
 from conversations.replies.user_content import NewMessage, user_blocks
 from conversations.threads import projects
 from memory.consolidation.consolidate import consolidate
 from memory.index.index_turns import catch_up
-from memory.models import IndexedPassage, Memory, ThreadSummary
+from memory.models import IndexedPassage, Memory, ThreadSummary, Topic
 from tests.conversations.factories import make_project
 from tests.conversations.proofs import remade_exactly
 
@@ -72,6 +72,39 @@ def test_what_was_noted_of_turns_that_are_left_is_not_sent(user: User, way: str)
     else:
         again = answered(opening.open_retry(user=user, reply_id=first.reply.id))
     assert "Lisbon" not in sent(again)
+
+
+def test_a_preview_of_an_edit_is_the_request_to_the_byte_and_changes_nothing(user: User) -> None:
+    thread = send(user, "Good morning.").thread.id
+    left = send(user, "I live in Lisbon.", thread_id=thread).question
+    send(user, "My dog is called Rex.", thread_id=thread)
+    learn(user)
+    newer = send(user, "I live in Porto.", thread_id=thread, edits=str(left.id)).question
+    learn(user)
+    for edited in (newer, left):  # on the path, and on the branch that was left
+        edit = {"thread_id": thread, "edits": str(edited.id)}
+        before = rows(user)
+        assert any("Porto" in memory for memory in before["memories"])
+        message = NewMessage(user=user, blocks=user_blocks("Where do I live?"), **edit)
+        preview = str(upcoming(message).context.payload)
+        assert rows(user) == before
+        again = send(user, "Where do I live?", **edit)
+        assert preview == sent(again)
+        assert "Porto" not in preview
+        send(user, "I live in Porto.", thread_id=thread)
+        learn(user)
+
+
+def rows(user: User) -> dict[str, list[object]]:
+    """What a move of the path changes."""
+    return {
+        "turns": [*Message.objects.filter(user=user, is_active=True).order_by("position").values_list("id", flat=True)],
+        "threads": [*Thread.objects.filter(user=user).order_by("id").values()],
+        "memories": [*Memory.objects.filter(user=user).order_by("id").values_list("content", flat=True)],
+        "passages": [*IndexedPassage.objects.filter(user=user).order_by("pk").values()],
+        "summaries": [*ThreadSummary.objects.filter(user=user).order_by("id").values()],
+        "topics": [*Topic.objects.filter(user=user).order_by("id").values()],
+    }
 
 
 def test_nothing_is_known_of_an_answer_that_another_one_replaced(user: User) -> None:
