@@ -353,6 +353,7 @@ OPENBOOK_SHOW_COSTS = env_switch("OPENBOOK_SHOW_COSTS")
 OPENBOOK_OCR = env_languages("OPENBOOK_OCR")
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
+OPENBOOK_SERVICE_TOKEN_DAYS = int(env("OPENBOOK_SERVICE_TOKEN_DAYS", "365"))
 # Off: nobody makes links that anybody can open, and those that were made open nothing.
 OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
 OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))

@@ -12,6 +12,7 @@ from conversations.staff.projects import ProjectAdmin
 from conversations.staff.prompts import SharedPromptAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
+from conversations.staff.service_accounts import ServiceAccountAdmin
 from conversations.staff.shares import ShareAdmin
 from conversations.staff.threads import ThreadAdmin
 from conversations.staff.tokens import ApiTokenAdmin
@@ -32,6 +33,7 @@ __all__ = [
     "MessageAdmin",
     "ProjectAdmin",
     "ReplyAdmin",
+    "ServiceAccountAdmin",
     "ShareAdmin",
     "SharedPromptAdmin",
     "ThreadAdmin",

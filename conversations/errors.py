@@ -276,6 +276,23 @@ class InsufficientScope(OpenbookError):
     type, code, status = "permission", "insufficient_scope", 403
 
 
+class AddressNotAllowed(OpenbookError):
+    """``details["address"]`` is where the call came from."""
+
+    type, code, status = "permission", "address_not_allowed", 403
+
+
+class BeyondOwnRights(OpenbookError):
+    """A token asked for one that may more, or for longer, than itself; or a person for a scope that is not theirs."""
+
+    type, code, status = "permission", "beyond_own_rights", 403
+
+
+class FreshSignInNeeded(OpenbookError):
+    type, code, status = "permission", "fresh_sign_in_needed", 403
+    message = "This outlives your session: confirm that it is you at /accounts/reauthenticate/, then try again."
+
+
 class SharingOff(OpenbookError):
     type, code, status = "permission", "sharing_off", 403
     message = "Sharing is off on this server. Whoever runs it can switch it on with OPENBOOK_SHARING=on."

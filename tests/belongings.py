@@ -9,6 +9,7 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
+from conversations.accounts import service_accounts
 from conversations.accounts.tokens import issue
 from conversations.models import (
     Assistant,
@@ -18,6 +19,7 @@ from conversations.models import (
     Message,
     Project,
     Prompt,
+    ServiceAccount,
     Share,
     SharedPrompt,
     Thread,
@@ -119,6 +121,7 @@ def belongings(person: User) -> Row:
         Consolidation: Consolidation.objects.create(user=person).pk,
         User: person.pk,
         Group: Group.objects.get(name="Support").pk,
+        ServiceAccount: service_accounts.make(username=f"program of {person}", purpose="a program").pk,
         DBTaskResult: DBTaskResult.objects.get().pk,
     }
     return {model._meta.label_lower.replace(".", "_"): pk for model, pk in rows.items()}

@@ -20,13 +20,26 @@ from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import groups, tokens
-from conversations.models import ContextSnapshot, File, FilePart, Message, Project, Reply, Scope, Share, Thread
+from conversations.models import (
+    ContextSnapshot,
+    File,
+    FilePart,
+    Message,
+    Project,
+    Reply,
+    Scope,
+    ServiceAccount,
+    Share,
+    Thread,
+)
+from conversations.models.tokens import OWN_SCOPES
+from conversations.runtime import clock
 from conversations.runtime.db import in_database
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests.belongings import NEEDLE, Row, belongings
 from tests.conversations.factories import make_user
 from tests.conversations.rest.test_ownership import CALLS
-from tests.conversations.rest.test_scopes import scope_of
+from tests.conversations.rest.test_scopes import scopes_of
 from tests.conversations.web.sockets import Socket
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -64,7 +77,7 @@ ABOUT_ONESELF = (
         "tags",
     ),
     *("memories/search", "preferences", "projects", "prompts", "shares"),
-    *("threads", "tokens", "tokens/current", "topics"),
+    *("auth/tokens", "threads", "tokens", "tokens/current", "topics"),
 )
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
@@ -165,12 +178,15 @@ class Caller:
     user: User | None = None
     scopes: tuple[Scope, ...] = ()
     is_support: bool = False
+    is_elsewhere: bool = False
+    is_barred: bool = False
+    """A session of an account that nobody signs in with."""
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_known(self) -> bool:
-        return self.user is not None and self.user.is_active
+        return self.user is not None and self.user.is_active and not self.is_barred
 
     @property
     def is_program(self) -> bool:
@@ -233,7 +249,17 @@ WITHOUT_TEXTS = {
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
     *(
         f"api/v1/{name}/"
-        for name in ("accesses", "assistants", "limits", "models", "preferences", "shares", "tokens", "tokens/current")
+        for name in (
+            "accesses",
+            "assistants",
+            "limits",
+            "models",
+            "preferences",
+            "shares",
+            "tokens",
+            "tokens/current",
+            "auth/tokens",
+        )
     ),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
     "api/v1/files/<str:file_id>/given/",
@@ -293,7 +319,7 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
     is_signed_in = caller.is_known and not caller.is_program
     match kind:
         case Kind.OPEN:
-            return status not in (401, 403)
+            return status not in (401, 403) or caller.is_elsewhere
         case Kind.PAGE | Kind.ROW_PAGE if not is_signed_in:
             return status == 302 and location.startswith("/accounts/login/")
         case Kind.FRAME if not is_signed_in:
@@ -302,12 +328,14 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status == 302 and location.startswith("/admin/login/")
         case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL if not caller.is_known:
             return status == 401
+        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.PROGRAM if caller.is_program and not may(
+            caller, method, path
+        ):
+            return status == 403
         case Kind.SYSTEM | Kind.STAFF_CALL if caller.lacks_the_right_of(kind):
             return status == 403
         case Kind.PROGRAM if not caller.is_program:
             return status == 401
-        case Kind.CALL | Kind.ROW_CALL | Kind.PROGRAM if caller.is_program and not may(caller, method, path):
-            return status == 403
         case Kind.ROW_PAGE | Kind.FRAME | Kind.ROW_CALL:
             return status == 404
     return status not in (401, 403) and (status != 404 or path in NO_TOKEN)
@@ -318,11 +346,27 @@ NO_TOKEN = {"/api/v1/tokens/current/"}
 
 
 def may(caller: Caller, method: str, path: str) -> bool:
-    scope = scope_of(method, re.sub(r"/[^/]*[0-9a-f]{8}-[^/]*/", "/x/", path))
-    return scope is None or scope in caller.scopes
+    if caller.is_elsewhere:
+        return False
+    any_of = scopes_of(method, re.sub(r"/[^/]*[0-9a-f]{8}-[^/]*/", "/x/", path))
+    return not any_of or not set(any_of).isdisjoint(caller.scopes)
 
 
-CALLERS = ("nobody", "other", "staff", "Support", "Support lead", "superuser", "deactivated", "read", "write", "export")
+SUPPORT = ("Support", "Support lead")
+OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT)
+TOKENS: dict[str, tuple[Scope, ...]] = {
+    **{f"{scope} token": (scope,) for scope in Scope},
+    "service token": OWN_SCOPES,
+    "token without its rights": (*OF_STAFF, Scope.SCIM),
+    "token elsewhere": tuple(Scope),
+}
+"""Each scope alone, of somebody who has its right; those of a service account; of somebody who has lost the rights of them; a
+token that works from other networks only."""
+CALLERS = (
+    *("nobody", "other", "staff", *groups.GROUPS, "superuser", "deactivated"),
+    "service",  # a session of a service account opens nothing
+    *TOKENS,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -339,20 +383,41 @@ def with_some_password(user: User) -> None:
 def make_caller(name: str) -> Caller:
     if name == "nobody":
         return Caller()
-    client = AsyncClient()
-    user = make_user("somebody", is_staff=name in ("staff", *groups.GROUPS), is_superuser=name == "superuser")
+    scopes = TOKENS.get(name, ())
+    of_staff = name in {f"{scope} token" for scope in OF_STAFF}
+    user = make_user(
+        "somebody", is_staff=of_staff or name in ("staff", *groups.GROUPS), is_superuser=name == "superuser"
+    )
     with_some_password(user)
-    if name in groups.GROUPS:
-        user.groups.set(Group.objects.filter(name=name))
-    if name in list(Scope):
-        token = tokens.issue(user=user, name="narrow", scopes=[name])
-        headers = {"Authorization": f"Token {token}", "X-Api-Key": token}
-        return Caller(user=user, client=client, headers=headers, scopes=(Scope(name),))
+    held = (
+        "Auditors"
+        if name == "staff:audit token"
+        else "Support lead"
+        if of_staff
+        else groups.DIRECTORY
+        if name == "scim token"
+        else name
+    )
+    user.groups.set(Group.objects.filter(name=held))
+    if name.startswith("service"):
+        ServiceAccount.objects.create(user=user, purpose="a program", created_at=clock.now())
+    client = AsyncClient()
+    if scopes:
+        elsewhere = name == "token elsewhere"
+        token = tokens.issue(user=user, name="narrow", scopes=scopes, addresses=["192.0.2.0/24"] if elsewhere else [])
+        return Caller(
+            user=user,
+            client=client,
+            headers={"Authorization": f"Token {token}", "X-Api-Key": token},
+            scopes=() if name == "token without its rights" else scopes,
+            is_support=held == "Support lead",
+            is_elsewhere=elsewhere,
+        )
     client.force_login(user)
     if name == "deactivated":
         User.objects.filter(pk=user.pk).update(is_active=False)
         user.is_active = False
-    return Caller(user=user, client=client, is_support=name in groups.GROUPS)
+    return Caller(user=user, client=client, is_support=name in SUPPORT, is_barred=name == "service")
 
 
 def rows_of(user: User) -> list[Any]:
@@ -425,9 +490,14 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         ("staff", 4404),
         ("Support lead", 4404),
         ("superuser", 4404),
-        ("read", 4404),
-        ("write", 4403),
-        ("export", 4403),
+        ("read token", 4404),
+        ("write token", 4403),
+        ("export token", 4403),
+        ("memory token", 4403),
+        ("token without its rights", 4403),
+        ("token elsewhere", 4403),
+        ("service", 4401),
+        ("service token", 4404),
     ],
 )
 async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: int) -> None:

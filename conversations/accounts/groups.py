@@ -34,7 +34,15 @@ QUEUE = {("conversations", "change_feedback")}
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
 AUDIT = {("conversations", "view_auditevent")}
 """Auditors see who did what, and no content: not even whose conversations there are."""
-GROUPS = {"Support": EXISTENCE | QUEUE, "Support lead": EXISTENCE | QUEUE | CONTENT, "Auditors": AUDIT}
+DIRECTORY = "Directory"
+PEOPLE = {("auth", f"{verb}_{what}") for what in ("user", "group") for verb in ("view", "add", "change", "delete")}
+"""What a directory needs to make and deactivate people and to fill groups by SCIM: those that hold none of staff's rights."""
+GROUPS = {
+    "Support": EXISTENCE | QUEUE,
+    "Support lead": EXISTENCE | QUEUE | CONTENT,
+    "Auditors": AUDIT,
+    DIRECTORY: PEOPLE,
+}
 
 
 def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:

@@ -11,13 +11,19 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
+from conversations.accounts.service_accounts import is_service
+
 
 class SessionUserBackend(ModelBackend):
-    """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right."""
+    """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right; and so
+    is a service account, which has tokens alone."""
 
     def get_user(self, user_id: Any) -> User | None:
-        user = User.objects.select_related("deletion", "preferences").filter(pk=user_id).first()
+        user = User.objects.select_related("deletion", "preferences", "service_account").filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
+
+    def user_can_authenticate(self, user: Any) -> bool:
+        return super().user_can_authenticate(user) and not is_service(user)
 
     async def aget_user(self, user_id: Any) -> User | None:
         return await sync_to_async(self.get_user)(user_id)

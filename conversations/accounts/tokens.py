@@ -6,14 +6,19 @@ A new password and the end of all sign-ins revoke them, unless their user choose
 import hashlib
 import secrets
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from conversations.errors import InsufficientScope
+from conversations.accounts import networks
+from conversations.accounts import scopes as scope_rights
+from conversations.accounts.service_accounts import is_service
+from conversations.accounts.sign_in import network_of
+from conversations.errors import AddressNotAllowed, InsufficientScope
 from conversations.models import ApiToken, Scope, UserLimits
+from conversations.models.tokens import OWN_SCOPES
 from conversations.runtime import clock
 from conversations.runtime.db import columns_of, instance_of, run
 from conversations.runtime.sql_files import read_statements
@@ -32,43 +37,63 @@ def issue(
     *,
     user: User,
     name: str,
-    scopes: Collection[str] = tuple(Scope),
+    scopes: Collection[str] = OWN_SCOPES,
     days: int | None = None,
+    expires_at: datetime | None = None,
+    addresses: Collection[str] = (),
     **limits: int | None,
 ) -> str:
-    """A new token. Nobody can show it a second time. It lives for OPENBOOK_TOKEN_DAYS, or for fewer ``days``.
+    """A new token. Nobody can show it a second time. It lives for OPENBOOK_TOKEN_DAYS, or for fewer ``days``, or until
+    ``expires_at`` where that is sooner.
 
     ``limits`` of its own are ``requests_minute``, ``running_replies`` and ``tokens_day``.
     """
-    row = ApiToken(user=user, name=name, scopes=list(scopes), **limits)
-    token = prepare(row, days=days)
+    row = ApiToken(user=user, name=name, scopes=list(scopes), addresses=list(addresses), **limits)
+    return store(row, days=days, expires_at=expires_at)
+
+
+def store(row: ApiToken, *, days: int | None = None, expires_at: datetime | None = None) -> str:
+    """Give a token that is not stored yet its secret and its end, and store it. Returns the secret."""
+    token = f"ob_{secrets.token_urlsafe(32)}"
+    most = most_days(row.user)
+    row.digest = digest(token)
+    row.scopes = [scope.value for scope in Scope if scope in row.scopes]
+    latest = clock.now() + timedelta(days=min(days or most, most))
+    row.expires_at = min(expires_at, latest) if expires_at else latest
     row.save()
     return token
 
 
-def prepare(row: ApiToken, *, days: int | None = None) -> str:
-    """Give a token that is not stored yet its secret and its end. Returns the secret."""
-    token = f"ob_{secrets.token_urlsafe(32)}"
-    row.digest = digest(token)
-    row.scopes = [scope.value for scope in Scope if scope in row.scopes]
-    row.expires_at = clock.now() + timedelta(days=min(days or most_days(), most_days()))
-    return token
-
-
-def most_days() -> int:
-    days: int = settings.OPENBOOK_TOKEN_DAYS
+def most_days(user: User | None = None) -> int:
+    """How long a token of this user, or of a person, lives at most."""
+    days: int = settings.OPENBOOK_SERVICE_TOKEN_DAYS if user and is_service(user) else settings.OPENBOOK_TOKEN_DAYS
     return days
 
 
-def valid(token: str) -> ApiToken | None:
-    """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated or leaving."""
-    return valid_digest(digest(token))
+def valid(token: str, *, address: str = "") -> ApiToken | None:
+    """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated or leaving.
+
+    Raises ``AddressNotAllowed`` where it is limited to networks and ``address``, the client's, is in none of them.
+    """
+    row = valid_digest(digest(token))
+    if row is None:
+        return None
+    if row.addresses and not networks.contain(row.addresses, address):
+        raise AddressNotAllowed(
+            f"This token does not work from {address or 'an address that is not known'}. "
+            "Whoever made it chose the networks from which it may be used.",
+            address=address,
+        )
+    now = clock.now()
+    if row.last_used_at is None or row.last_used_at < now - USED_RESOLUTION:  # often enough to know
+        ApiToken.objects.filter(id=row.id).update(last_used_at=now, last_used_from=network_of(address)[:43])
+    return row
 
 
 def valid_digest(digest: bytes) -> ApiToken | None:
-    """As ``valid``, by what is stored of a token. One statement that is written once: each call of a program begins with it."""
-    now = clock.now()
-    rows = run(VALID, digest=digest, now=now)
+    """As ``valid``, by what is stored of a token, wherever it is used from. Its ``scopes`` are those in force: without what
+    its user has lost the right of. One statement that is written once: each call of a program begins with it."""
+    rows = run(VALID, digest=digest, now=clock.now())
     if not rows:
         return None
     values = iter(rows[0])
@@ -76,8 +101,7 @@ def valid_digest(digest: bytes) -> ApiToken | None:
     assert token and user
     token.user = user
     User.limits.related.set_cached_value(user, limits)  # known to have none, or these
-    if token.last_used_at is None or token.last_used_at < now - USED_RESOLUTION:  # often enough to know
-        ApiToken.objects.filter(id=token.id).update(last_used_at=now)
+    token.scopes = scope_rights.in_force(user, token.scopes)
     return token
 
 
@@ -91,12 +115,14 @@ def revoke(tokens: QuerySet[ApiToken]) -> int:
     return tokens.filter(revoked_at__isnull=True).update(revoked_at=clock.now())
 
 
-def demand(scope: Scope | None, granted: Collection[str]) -> None:
-    """Raise ``InsufficientScope`` where the scope is not among those that a token has."""
-    if scope is not None and scope.value not in granted:
-        has = " and ".join(granted)
+def demand(any_of: Collection[Scope], granted: Collection[str]) -> None:
+    """Raise ``InsufficientScope`` unless one of the scopes is among those that a token has; where none is asked for, any token
+    will do. The first names what is missing."""
+    wanted = [scope.value for scope in any_of]
+    if wanted and not set(wanted) & set(granted):
         raise InsufficientScope(
-            f"This needs a token with the scope `{scope.value}`; this one has {has}. Make one on the page /account/tokens/.",
-            scope=scope.value,
+            f"This needs a token with the scope {' or '.join(f'`{scope}`' for scope in wanted)}; "
+            f"this one has {' and '.join(granted) or 'none'}. Make one on the page /account/tokens/.",
+            scope=wanted[0],
             scopes=list(granted),
         )

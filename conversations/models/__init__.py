@@ -1,5 +1,5 @@
 from conversations.models.accesses import ContentAccess
-from conversations.models.accounts import AccountDeletion
+from conversations.models.accounts import AccountDeletion, ServiceAccount
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.audit import AuditAnchor, AuditEvent, AuditKind
 from conversations.models.connections import Connection
@@ -53,6 +53,7 @@ __all__ = [
     "ReplyEvent",
     "RequestHour",
     "Scope",
+    "ServiceAccount",
     "Share",
     "SharedPrompt",
     "TemporaryHour",

@@ -347,7 +347,12 @@ TABLES: dict[str, Table] = {
         columns={"session_data": account(but="sealed state of a browser; ended with the account")},
         never="session_key",
     ),
-    "conversations.ApiToken": Table(goes_with="user", columns={"name": account()}, never="digest scopes"),
+    "conversations.ApiToken": Table(
+        goes_with="user",
+        columns={name: account() for name in ("name", "addresses", "last_used_from")},
+        never="digest scopes",
+    ),
+    "conversations.ServiceAccount": Table(goes_with="user", staff="purpose"),
     "conversations.UserLimits": Table(goes_with="user"),
     "conversations.Allowance": Table(goes_with="user"),
     "conversations.TokenReservation": Table(goes_with="user", never="purpose", retained="reservations"),

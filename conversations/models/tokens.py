@@ -5,15 +5,31 @@ from django.db.models import Q
 
 
 class Scope(models.TextChoices):
-    """What a token may be used for."""
+    """What a token may be used for. ``read``, ``write`` and ``export`` are wide: they reach all that is the person's own.
+    ``memory`` and ``files`` are each a part of that, for a program that needs no more. The others are for staff and
+    directories, and count only while the token's user has the right of them."""
 
     READ = "read", "read: whatever changes nothing"
     WRITE = "write", "write: send messages, change and delete"
     EXPORT = "export", "export: take everything along as files"
+    MEMORY = "memory", "memory: read, search, change and forget what is remembered, and nothing else"
+    FILES = "files", "files: read, upload and delete files, and nothing else"
+    STAFF = "staff", "staff: what support sees that there is, without texts"
+    STAFF_CONTENT = "staff:content", "staff:content: what people wrote, where its user may read it"
+    STAFF_AUDIT = "staff:audit", "staff:audit: the record of what happened here"
+    SCIM = "scim", "scim: a directory creates and deactivates people, and fills groups"
 
 
-def every_scope() -> list[str]:
-    return list(Scope.values)
+OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.EXPORT)
+"""What a token has where nobody says: all that is its person's own."""
+
+
+def default_scopes() -> list[str]:
+    return [scope.value for scope in OWN_SCOPES]
+
+
+every_scope = default_scopes
+"""As the first migration names it."""
 
 
 class ApiToken(models.Model):
@@ -22,7 +38,14 @@ class ApiToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)
     digest = models.BinaryField(max_length=32, unique=True, help_text="SHA-256 of the token.")
-    scopes = ArrayField(models.CharField(max_length=6, choices=Scope), default=every_scope)
+    scopes = ArrayField(models.CharField(max_length=20, choices=Scope), default=default_scopes)
+    addresses = ArrayField(
+        models.CharField(max_length=43),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Networks from which it works, such as 192.0.2.0/24; empty: from everywhere.",
+    )
     requests_minute = models.PositiveIntegerField(
         "requests a minute",
         null=True,
@@ -44,6 +67,9 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
+    last_used_from = models.CharField(
+        max_length=43, blank=True, default="", db_default="", help_text="The network that it was used from last."
+    )
     revoked_at = models.DateTimeField(null=True, blank=True)
     secret = ""
     """The token itself, where it was made for the page that shows it. No column."""
@@ -52,7 +78,7 @@ class ApiToken(models.Model):
         verbose_name = "API token"
         constraints = [
             models.CheckConstraint(
-                condition=Q(scopes__contained_by=["read", "write", "export"]) & Q(scopes__len__gt=0),
+                condition=Q(scopes__contained_by=list(Scope.values)) & Q(scopes__len__gt=0),
                 name="token_scopes_known",
             ),
         ]

@@ -10,7 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from conversations.accounts import tokens
+from conversations.accounts import sign_in, tokens
 from conversations.models import ApiToken, Scope
 
 
@@ -26,7 +26,7 @@ class TokenAuthentication(BaseAuthentication):
         token = self.offered(request)
         if token is None:
             return None
-        valid_token = tokens.valid(token)
+        valid_token = tokens.valid(token, address=sign_in.address_of(request._request))
         if valid_token is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked. Get one at POST /api/v1/auth/token/.")
         return valid_token.user, valid_token
@@ -47,7 +47,7 @@ class HeaderSession(SessionAuthentication):
 
 class HasScope(BasePermission):
     """That a token is meant for the call. ``view.scopes`` names, by method, what the rule gets wrong: that GET reads and all
-    else writes. A session may do everything."""
+    else writes; ``view.part`` a narrower scope that does as well. A session may do everything."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if isinstance(request.auth, ApiToken):
@@ -55,11 +55,13 @@ class HasScope(BasePermission):
         return True
 
 
-def needed(view: Any, method: str) -> Scope | None:
-    """The scope that a call needs; ``None`` where any token will do."""
+def needed(view: Any, method: str) -> tuple[Scope, ...]:
+    """The scopes of which a call needs one, the wide one first; none where any token will do."""
     by_rule = Scope.READ if method in SAFE_METHODS else Scope.WRITE
     own: dict[str, Scope | None] = getattr(view, "scopes", {})
-    return own.get("GET" if method == "HEAD" else method, by_rule)
+    wide = own.get("GET" if method == "HEAD" else method, by_rule)
+    part: Scope | None = getattr(view, "part", None)
+    return tuple(scope for scope in (wide, part) if scope) if wide else ()
 
 
 class HeaderSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]

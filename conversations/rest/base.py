@@ -64,6 +64,8 @@ class APIView(views.APIView):
     """A filter that is misspelt must not pass for a filter."""
     scopes: ClassVar[Mapping[str, Scope | None]] = {}
     """By method, what a token needs where the rule of ``HasScope`` gets it wrong."""
+    part: ClassVar[Scope | None] = None
+    """A narrower scope that will do as well."""
     limits: Limits | None = None
     quota: Quota | None = None
     pagination_class: type[CursorPagination]

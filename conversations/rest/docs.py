@@ -59,7 +59,7 @@ class EndpointDoc:
     answers: list[ResponseDoc]
     failures: list[str]
     needs_token: bool
-    scope: str
+    scopes: list[str]
 
     @property
     def group(self) -> str:
@@ -127,7 +127,7 @@ def _call(method: str, path: str, operation: Schema, shapes: Schema) -> Endpoint
         ],
         failures=[status for status in operation["responses"] if status >= "400"],
         needs_token={} not in security,
-        scope=next((each["token"][0] for each in security if each.get("token")), ""),
+        scopes=[each["token"][0] for each in security if each.get("token")],
     )
 
 

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
-from conversations.models import Feedback
-from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.models import Feedback, Scope
+from conversations.rest.base import APIView, AsyncAPIView, caller, token_of
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.serializers import described, valid
@@ -60,6 +60,7 @@ class FeedbackRow(TypedDict):
 
 
 class FeedbackQueue(APIView):
+    scopes = {"GET": Scope.STAFF}
     pagination_class = ordered_by("-id")
     state = Choice("state", Feedback.State.values, "Only those in this state.")
     reason = Choice("reason", Feedback.Reason.values, "Only those with this reason.")
@@ -67,7 +68,8 @@ class FeedbackQueue(APIView):
 
     @extend_schema(responses=described(FeedbackRow, many=True), parameters=[state, reason, assistant])
     def get(self, request: Request) -> Response:
-        """For support: what people said of replies, newest first. Takes the right to see feedback."""
+        """For support: what people said of replies, newest first. Takes the right to see feedback. A token shows no texts
+        unless it has the scope `staff:content` too."""
         if not (caller(request).is_staff and caller(request).has_perm(access.SEE_FEEDBACK)):
             raise PermissionDenied
         rows = Feedback.objects.select_related("assistant", "assignee")
@@ -96,6 +98,9 @@ def _row(request: Request, row: Feedback) -> FeedbackRow:
 
 
 def _look(request: Request, row: Feedback) -> bool:
+    token = token_of(request)
+    if token and Scope.STAFF_CONTENT not in token.scopes:
+        return False
     thread, what = row.thread_id, str(Feedback._meta.verbose_name)
     return access.look(request._request, user=row.user_id, what=what, object_id=row.pk, thread=thread).shown
 

@@ -64,6 +64,7 @@ class FormParser(BaseParser):
 
 
 class FileList(AsyncAPIView):
+    part = Scope.FILES
     parser_classes = [FormParser]
     pagination_class = ordered_by("-id")
     of_project = Parameter("project", "Only those that were uploaded to this project: its id.")
@@ -103,6 +104,8 @@ def _received(request: Request, user: User, project_id: str | None) -> FileAnswe
 
 
 class FileDetail(APIView):
+    part = Scope.FILES
+
     @extend_schema(responses=described(FileAnswer))
     def get(self, request: Request, file_id: str) -> Response:
         """One file, and how far its reading is."""
@@ -130,6 +133,7 @@ class FileDetail(APIView):
 
 
 class FileContent(AsyncAPIView):
+    part = Scope.FILES
     scopes = {"GET": Scope.EXPORT}
 
     @extend_schema(
@@ -146,6 +150,7 @@ class FileContent(AsyncAPIView):
 
 
 class PartList(APIView):
+    part = Scope.FILES
     pagination_class = ordered_by("number")
 
     @extend_schema(responses=described(PartAnswer, many=True))
@@ -156,6 +161,8 @@ class PartList(APIView):
 
 
 class PartDetail(APIView):
+    part = Scope.FILES
+
     @extend_schema(responses=described(PartTextAnswer))
     def get(self, request: Request, file_id: str, number: str) -> Response:
         """One part of a file with its text."""
@@ -163,6 +170,8 @@ class PartDetail(APIView):
 
 
 class Given(APIView):
+    part = Scope.FILES
+
     @extend_schema(responses=described(GivenAnswer))
     def get(self, request: Request, file_id: str) -> Response:
         """Which parts of a file each reply was given, and why not the others, as it was recorded."""
@@ -170,6 +179,8 @@ class Given(APIView):
 
 
 class PartPicture(AsyncAPIView):
+    part = Scope.FILES
+
     @extend_schema(
         responses={
             (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The picture."),
@@ -183,6 +194,8 @@ class PartPicture(AsyncAPIView):
 
 
 class Thumbnail(AsyncAPIView):
+    part = Scope.FILES
+
     @extend_schema(responses={(200, "image/webp"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
     async def get(self, request: Request, file_id: str) -> HttpResponseBase:
         """A small picture of an image, or of the first page of a PDF: its longest side has 400 pixels."""
@@ -193,6 +206,8 @@ class Thumbnail(AsyncAPIView):
 
 
 class PagePicture(AsyncAPIView):
+    part = Scope.FILES
+
     @extend_schema(responses={(200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
     async def get(self, request: Request, file_id: str, number: str) -> HttpResponseBase:
         """A page of a PDF as a picture: its longest side has 1,568 pixels. It is drawn when it is asked for."""

@@ -1,5 +1,6 @@
 """What the schema says of every call beyond what its view tells: how it can fail, what its path means, an example body."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -102,11 +103,13 @@ def failures_of(operation: Schema, call: str) -> list[int]:
     return sorted(also)
 
 
-def _demand(operation: Schema, scope: Scope | None) -> None:
-    """OpenAPI 3.1 lets any kind of security name the roles that a call needs."""
-    for way in operation.get("security", []):
-        if "token" in way:
-            way["token"] = [scope.value] if scope else []
+def _demand(operation: Schema, any_of: Sequence[Scope]) -> None:
+    """OpenAPI 3.1 lets any kind of security name the roles that a call needs: all of one way, so that each scope which will do
+    is a way of its own."""
+    if ways := operation.get("security"):
+        others = [way for way in ways if "token" not in way]
+        names = [[scope.value] for scope in any_of] or [[]]
+        operation["security"] = [*({"token": each} for each in names if len(others) < len(ways)), *others]
 
 
 def _tag(operation: Schema, method: str) -> None:

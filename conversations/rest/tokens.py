@@ -1,7 +1,9 @@
 """Tokens over the API: got for a password, listed, taken back."""
 
+from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
+from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
@@ -10,16 +12,19 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.accounts import allowances, sign_in, tokens
+from conversations.accounts import allowances, networks, sign_in, tokens
 from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
+from conversations.accounts.scopes import grantable
 from conversations.accounts.session_user import is_leaving
-from conversations.errors import AccountLeaving, TokenNotFound
+from conversations.errors import AccountLeaving, BeyondOwnRights, FreshSignInNeeded, TokenNotFound
 from conversations.files import store
 from conversations.models import ApiToken, Scope
+from conversations.models.tokens import default_scopes
 from conversations.rest.base import APIView, caller, token_of
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
+from conversations.runtime import clock
 from conversations.runtime.shapes import Time, fill
 
 INTEGER, BIG_INTEGER = {"min_value": 1, "max_value": 2**31 - 1}, {"min_value": 1, "max_value": 2**63 - 1}
@@ -30,26 +35,50 @@ def are_allowed(days: int) -> None:
         raise exceptions.ValidationError(f"At most {tokens.most_days()} days.")
 
 
-class SignIn(TypedDict):
-    username: Annotated[str, {"max_length": 150}, "As for signing in."]
-    password: Annotated[str, {"max_length": 4_096, "trim_whitespace": False}, "As for signing in."]
-    name: Annotated[str, {"max_length": 80, "default": "API"}, "What you recognise it by."]
-    scopes: Annotated[
-        list[Annotated[str, Scope]],
-        {"default": list(Scope.values), "allow_empty": False},
-        "What it may be used for: `read`, `write`, `export`. All by default.",
-    ]
+def is_to_come(at: datetime) -> None:
+    if not clock.now() < at <= clock.now() + timedelta(days=tokens.most_days()):
+        raise exceptions.ValidationError(f"It must be a time to come, at most {tokens.most_days()} days from now.")
 
 
-class TokenRequest(SignIn, total=False):
+def are_networks(addresses: list[str]) -> None:
+    try:
+        networks.normalized(addresses)
+    except networks.NotANetwork as error:
+        raise exceptions.ValidationError(str(error)) from None
+
+
+class TokenTerms(TypedDict, total=False):
+    """Left out: as far and as long as the server allows."""
+
     days: Annotated[
         int,
         {"min_value": 1, "validators": [are_allowed]},
         "How long it works; at most, and by default, as long as the server allows.",
     ]
+    expires_at: Annotated[datetime, {"validators": [is_to_come]}, "Until when it works, in place of `days`."]
+    addresses: Annotated[
+        list[str],
+        {"validators": [are_networks]},
+        "Networks from which it works, such as `192.0.2.0/24`; from everywhere by default.",
+    ]
     requests_minute: Annotated[int, INTEGER, "How many of your requests a minute may be its own; all by default."]
     running_replies: Annotated[int, INTEGER, "How many of your running replies may be its own; all by default."]
     tokens_day: Annotated[int, BIG_INTEGER, "How many of your tokens a day may be its own; all by default."]
+
+
+SCOPES = "What it may be used for; by default `read`, `write` and `export`. Those of staff and directories take their rights."
+
+
+class NewToken(TokenTerms):
+    name: Annotated[str, {"max_length": 80}, "What you recognise it by."]
+    scopes: Annotated[list[Annotated[str, Scope]], {"default": default_scopes(), "allow_empty": False}, SCOPES]
+
+
+class TokenRequest(TokenTerms):
+    username: Annotated[str, {"max_length": 150}, "As for signing in."]
+    password: Annotated[str, {"max_length": 4_096, "trim_whitespace": False}, "As for signing in."]
+    name: Annotated[str, {"max_length": 80, "default": "API"}, "What you recognise it by."]
+    scopes: Annotated[list[Annotated[str, Scope]], {"default": default_scopes(), "allow_empty": False}, SCOPES]
 
 
 class TokenAnswer(TypedDict):
@@ -62,12 +91,18 @@ class TokenDescription(TypedDict):
     id: Annotated[int, "Id of the token."]
     name: Annotated[str, "What you recognise it by."]
     scopes: Annotated[list[Annotated[str, Scope]], "What it may be used for."]
+    addresses: Annotated[list[str], "Networks from which it works; empty: from everywhere."]
     created_at: Annotated[Time, "When it was made."]
     expires_at: Annotated[Time, "From then on it is refused."]
     last_used_at: Annotated[Time | None, "To the minute."]
+    last_used_from: Annotated[str, "The network that it was used from then; of IPv6 the first 64 bits."]
     requests_minute: Annotated[int | None, "Its own limit, if it has one."]
     running_replies: Annotated[int | None, "Its own limit, if it has one."]
     tokens_day: Annotated[int | None, "Its own limit, if it has one."]
+
+
+class CreatedToken(TokenDescription):
+    token: Annotated[str, "Shown once. Use it as `Authorization: Token …`."]
 
 
 class UseAnswer(TypedDict):
@@ -114,13 +149,61 @@ class TokenView(APIView):
             attempt.forgive()
         if is_leaving(user):
             raise AccountLeaving
-        wanted: dict[str, Any] = {name: value for name, value in payload.items() if name in ("days", *KINDS)}
-        token = tokens.issue(user=user, name=payload["name"], scopes=payload["scopes"], **wanted)
-        return Response({"token": token})
+        return Response({"token": _made(user, payload).secret})
+
+
+def _made(user: User, payload: Any) -> ApiToken:
+    """Raises ``BeyondOwnRights`` for a scope that takes a right which the user doesn't have."""
+    beyond = [scope for scope in payload["scopes"] if scope not in grantable(user)]
+    if beyond:
+        raise BeyondOwnRights(f"The scope `{beyond[0]}` takes a right that you don’t have.", scopes=beyond)
+    limits = {name: payload[name] for name in KINDS if name in payload}
+    row = ApiToken(
+        user=user,
+        name=payload["name"],
+        scopes=payload["scopes"],
+        addresses=networks.normalized(payload.get("addresses", ())),
+        **limits,
+    )
+    row.secret = tokens.store(row, days=payload.get("days"), expires_at=payload.get("expires_at"))
+    return row
+
+
+def _within_own(parent: ApiToken, payload: Any) -> None:
+    """Take care that a token makes none that may more than itself. Raises ``BeyondOwnRights``."""
+    beyond = [scope for scope in payload["scopes"] if scope not in parent.scopes]
+    if beyond:
+        raise BeyondOwnRights(
+            f"A token gives no scope that it doesn’t have: this one lacks {' and '.join(f'`{each}`' for each in beyond)}.",
+            scopes=beyond,
+        )
+    addresses = networks.normalized(payload.get("addresses") or parent.addresses)
+    if not networks.are_within(addresses, parent.addresses):
+        raise BeyondOwnRights(
+            "A token that works from some networks makes none for others.", addresses=parent.addresses
+        )
+    payload["addresses"] = addresses
+    payload["expires_at"] = min(payload.get("expires_at") or parent.expires_at, parent.expires_at)
+    for kind in KINDS:
+        own = getattr(parent, kind)
+        if own is not None:
+            payload[kind] = min(payload.get(kind) or own, own)
 
 
 class TokenList(APIView):
     pagination_class = ordered_by("-id")
+
+    @extend_schema(request=described(NewToken), responses={201: described(CreatedToken)})
+    def post(self, request: Request) -> Response:
+        """Make a token. With a session, where the person has proved who they are within five minutes; with a token, for no
+        more, no longer and from nowhere else than itself. The token is in this answer and is never shown again."""
+        payload = valid(NewToken, request)
+        if parent := token_of(request):
+            _within_own(parent, payload)
+        elif not did_recently_reauthenticate(request._request):
+            raise FreshSignInNeeded
+        row = _made(caller(request), payload)
+        return Response({**_object(row), "token": row.secret}, status=201)
 
     @extend_schema(responses=described(TokenDescription, many=True))
     def get(self, request: Request) -> Response:

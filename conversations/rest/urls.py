@@ -33,6 +33,8 @@ class Schema(SpectacularAPIView):
 
 urlpatterns = [
     path("auth/token/", tokens.TokenView.as_view()),
+    path("auth/tokens/", tokens.TokenList.as_view()),
+    path("auth/tokens/<str:token_id>/", tokens.TokenDetail.as_view()),
     path("tokens/", tokens.TokenList.as_view()),
     path("tokens/current/", tokens.TokenCurrent.as_view()),
     path("tokens/<str:token_id>/", tokens.TokenDetail.as_view()),

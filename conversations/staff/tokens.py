@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.db.models import QuerySet
@@ -12,17 +14,34 @@ from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, user_column
 
 
+class ServiceFilter(admin.SimpleListFilter):
+    title = "kind of account"
+    parameter_name = "account"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("service", gettext("service account")), ("person", gettext("person"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
+        if self.value() not in {"service", "person"}:
+            return queryset
+        return queryset.filter(user__service_account__isnull=self.value() == "person")
+
+
 @admin.register(ApiToken)
 class ApiTokenAdmin(InspectionAdmin[ApiToken]):
-    """Tokens of all users, seen and taken back. Only their own people make them: by a token one acts as its user."""
+    """Tokens of all users, seen and taken back. Only their own people make them, as by a token one acts as its user; those of
+    service accounts are made on the page of the account."""
 
-    list_display = ["name", "owner", "granted", "state", "created", "expires", "used"]
-    list_filter = ["created_at"]
+    list_display = ["name", "owner", "granted", "networks", "state", "expires", "used", "used_from"]
+    list_filter = ["created_at", ServiceFilter]
     list_select_related = ["user"]
     search_fields = ["name", "user__username"]
     search_help_text = "A word of the name, or a user name."
     ordering = ["-id"]
-    fields = ["name", "owner", "granted", *limits.KINDS, "state", "created", "expires", "used", "revoked"]
+    fields = [
+        *("name", "owner", "granted", "networks", *limits.KINDS),
+        *("state", "created", "expires", "used", "used_from", "revoked"),
+    ]
     actions = ["revoke"]
     empty_text = (
         "No tokens. People make them at /account/tokens/, programs with their password at POST /api/v1/auth/token/."
@@ -33,6 +52,8 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
     created = column("created", "created_at", display.when, sort="created_at")
     expires = column("expires", "expires_at", display.when, sort="expires_at")
     used = column("last used", "last_used_at", display.when, sort="last_used_at")
+    used_from = column("last used from", "last_used_from", lambda network: network or display.NOTHING)
+    networks = column("works from", "addresses", lambda networks: ", ".join(networks) or gettext("everywhere"))
     revoked = column("revoked", "revoked_at", display.when)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:

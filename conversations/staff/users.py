@@ -24,7 +24,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from conversations.accounts import allowances, mailing, rights
+from conversations.accounts import allowances, mailing, rights, service_accounts
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
 from conversations.models import ApiToken, ContentAccess, File, GroupManager, Thread, UserLimits
@@ -57,6 +57,9 @@ SIGN_IN = ContentAccess.Action.SIGN_IN
 NOT_AS_THEM = lazy(
     "Only a superuser may do so for staff, and for whoever may more than you do: one could sign in as them."
 )
+
+
+NO_SIGN_IN = lazy("This is a service account: nobody signs in with it. Make a token on its page.")
 
 
 class LimitsInline(BaseInline):
@@ -139,6 +142,9 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
             self.message_user(request, gettext("Choose one user: a link is for one."), messages.ERROR)
             return None
         (user,) = people
+        if service_accounts.is_service(user):
+            self.message_user(request, NO_SIGN_IN, messages.ERROR)
+            return None
         if not rights.may_sign_in_as(request.user, user):
             self.message_user(request, NOT_AS_THEM, messages.ERROR)
             return None
@@ -182,6 +188,8 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         user = self.get_object(request, unquote(id))
         if user == request.user and self.has_change_permission(request, user):
             return redirect("account_change_password")
+        if user and service_accounts.is_service(user):
+            raise PermissionDenied(NO_SIGN_IN)
         if user and not rights.may_sign_in_as(request.user, user):
             raise PermissionDenied(NOT_AS_THEM)
         # Before it is set, as no transaction lasts while a password is hashed.

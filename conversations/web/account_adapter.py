@@ -11,10 +11,11 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import get_language, gettext_noop
 
-from conversations.accounts import lifecycle, sign_in, sign_up
+from conversations.accounts import lifecycle, service_accounts, sign_in, sign_up
 from conversations.errors import RateLimited
 from conversations.tasks import mail_confirmation_link, mail_password_link
 
@@ -38,6 +39,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             if user:
                 attempt.forgive()
             return user
+
+    def pre_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse | None:
+        """Nobody signs in with a service account, by whatever provider or link."""
+        if service_accounts.is_service(user):
+            return redirect("account_inactive")
+        response: HttpResponse | None = super().pre_login(request, user, **details)
+        return response
 
     def post_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse:
         lifecycle.make_room(user)

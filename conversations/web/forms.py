@@ -8,9 +8,10 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conversations.accounts import limits, tokens
+from conversations.accounts import limits, networks, tokens
+from conversations.accounts.scopes import grantable
 from conversations.models import ApiToken, Scope
-from conversations.models.tokens import every_scope
+from conversations.models.tokens import default_scopes
 from conversations.web.account_adapter import counted_attempt
 from conversations.web.token_revocation import RevokesTokens
 
@@ -55,10 +56,16 @@ class ResetPasswordKeyForm(OffersToKeepTokens, allauth_forms.ResetPasswordKeyFor
 
 
 class TokenForm(forms.ModelForm[ApiToken]):
-    """What a token is to be. Its row still has to be ``prepared``, which returns the token itself, for once."""
+    """What a token of the row's user is to be. ``issued`` stores it, and returns the token itself, for once."""
 
     scopes = forms.MultipleChoiceField(
-        label=_("What it may do"), choices=Scope.choices, initial=every_scope, widget=forms.CheckboxSelectMultiple
+        label=_("What it may do"), choices=Scope.choices, initial=default_scopes, widget=forms.CheckboxSelectMultiple
+    )
+    addresses = forms.CharField(
+        label=_("Networks that it works from"),
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
     )
     days = forms.IntegerField(label=_("Days that it works"), min_value=1)
 
@@ -68,8 +75,11 @@ class TokenForm(forms.ModelForm[ApiToken]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["days"].initial = tokens.most_days()
-        self.fields["days"].widget.attrs["max"] = tokens.most_days()
+        most = tokens.most_days(self.instance.user)
+        self.fields["days"].initial = most
+        self.fields["days"].widget.attrs["max"] = most
+        offered = [(scope.value, scope.label) for scope in grantable(self.instance.user)]
+        self.fields["scopes"].choices = offered  # type: ignore[attr-defined]  # of its class
 
     @property
     def own_limits(self) -> list[forms.BoundField]:
@@ -83,11 +93,19 @@ class TokenForm(forms.ModelForm[ApiToken]):
 
     def clean_days(self) -> int:
         days: int = self.cleaned_data["days"]
-        if days > tokens.most_days():
-            raise forms.ValidationError(
-                gettext("At most %(days)d days are allowed here.") % {"days": tokens.most_days()}
-            )
+        most = tokens.most_days(self.instance.user)
+        if days > most:
+            raise forms.ValidationError(gettext("At most %(days)d days are allowed here.") % {"days": most})
         return days
 
-    def prepared(self, row: ApiToken) -> str:
-        return tokens.prepare(row, days=self.cleaned_data["days"])
+    def clean_addresses(self) -> list[str]:
+        """One a line, or with commas between them."""
+        texts = self.cleaned_data["addresses"].replace(",", " ").split()
+        try:
+            return networks.normalized(texts)
+        except networks.NotANetwork as error:
+            raise forms.ValidationError(str(error)) from None
+
+    def issued(self) -> str:
+        self.instance.addresses = self.cleaned_data["addresses"]
+        return tokens.store(self.instance, days=self.cleaned_data["days"])

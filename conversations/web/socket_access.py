@@ -61,7 +61,7 @@ class Visitor:
     def demand(self, scope: Scope) -> None:
         """Raise ``InsufficientScope`` unless it may. A session may do everything."""
         if self.token:
-            tokens.demand(scope, self.token.scopes)
+            tokens.demand([scope], self.token.scopes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,21 +70,27 @@ class Identity:
 
     token: str | None = field(default=None, repr=False)
     session_key: str | None = field(default=None, repr=False)
+    address: str = ""
 
     def visitor(self) -> Visitor | None:
-        """Whose it is now. Reads the database."""
-        return token_user(self.token) if self.token else session_user(self.session_key)
+        """Whose it is now. Reads the database. Raises ``AddressNotAllowed``."""
+        return token_user(self.token, self.address) if self.token else session_user(self.session_key)
+
+
+def address_of(scope: Connection) -> str:
+    """Of the client: ``config.server.proxies`` has put it there."""
+    return str((scope.get("client") or [""])[0])
 
 
 def identify(scope: Connection) -> Identity:
     if token := offered_token(scope):
-        return Identity(token=token)
+        return Identity(token=token, address=address_of(scope))
     return Identity(session_key=parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME))
 
 
-def token_user(secret: str) -> Visitor | None:
-    """The active user of a token; ``None`` once it is expired or revoked."""
-    token = tokens.valid(secret)
+def token_user(secret: str, address: str) -> Visitor | None:
+    """The active user of a token; ``None`` once it is expired or revoked. Raises ``AddressNotAllowed``."""
+    token = tokens.valid(secret, address=address)
     return Visitor(user=token.user, token=token) if token else None
 
 

@@ -24,9 +24,8 @@ def page(request: SignedInRequest) -> HttpResponse:
     row = ApiToken(user=request.user)
     form = TokenForm(request.POST or None, instance=row)
     if form.is_valid():
-        row.secret = form.prepared(row)
-        form.save()
-        form = TokenForm()
+        row.secret = form.issued()
+        form = TokenForm(instance=ApiToken(user=request.user))
     context = {
         "form": form,
         "made": row,

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
-from conversations.models import Thread
+from conversations.models import Scope, Thread
 from conversations.rest.base import AsyncAPIView, caller
 from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
@@ -24,6 +24,8 @@ type ForgetById = Callable[[User, uuid.UUID], Forgetting]
 
 
 class MemoryForgetting(AsyncAPIView):
+    part = Scope.MEMORY
+
     @extend_schema(responses=described(ForgettingAnswer))
     async def get(self, request: Request, memory_id: str) -> Response:
         """What forgetting this memory would do. Changes nothing."""
@@ -31,6 +33,8 @@ class MemoryForgetting(AsyncAPIView):
 
 
 class MemoryForget(AsyncAPIView):
+    part = Scope.MEMORY
+
     @extend_schema(request=None, responses=described(ForgettingAnswer))
     async def post(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, with all that tells of it: turns, summaries, what was recorded of requests."""
@@ -38,6 +42,8 @@ class MemoryForget(AsyncAPIView):
 
 
 class EverythingForgetting(AsyncAPIView):
+    part = Scope.MEMORY
+
     @extend_schema(operation_id="memories_forgetting_all", responses=described(ForgettingAnswer))
     async def get(self, request: Request) -> Response:
         """What forgetting everything would do. Changes nothing."""
@@ -45,6 +51,8 @@ class EverythingForgetting(AsyncAPIView):
 
 
 class EverythingForget(AsyncAPIView):
+    part = Scope.MEMORY
+
     @extend_schema(
         operation_id="memories_forget_all", request=described(Everything), responses=described(ForgettingAnswer)
     )

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from conversations import threads
 from conversations.context.record.snapshot_shapes import NamedProject
 from conversations.errors import InvalidMessage, ProjectNotFound, ThreadNotFound
-from conversations.models import Message, Project
+from conversations.models import Message, Project, Scope
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter, Switch, Words
@@ -31,6 +31,7 @@ from memory.tags import user_tag
 
 
 class MemoryList(APIView):
+    part = Scope.MEMORY
     pagination_class = ordered_by("-created_at", "-id")
     words = Words("q", "Only those that hold all of these words.")
     thread = Parameter("thread", "Only those that come from this thread, or belong to it.", type=OpenApiTypes.UUID)
@@ -72,6 +73,8 @@ class MemoryList(APIView):
 
 
 class MemoryDetail(AsyncAPIView):
+    part = Scope.MEMORY
+
     @extend_schema(responses=described(MemoryAnswer))
     def get(self, request: Request, memory_id: str) -> Response:
         """One memory."""

@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.models import Scope
 from conversations.rest.base import APIView, caller
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import fill
@@ -13,6 +14,8 @@ from memory.rest.shapes import PreferencesAnswer, PreferencesChange
 
 
 class PreferencesDetail(APIView):
+    part = Scope.MEMORY
+
     @extend_schema(responses=described(PreferencesAnswer))
     def get(self, request: Request) -> Response:
         """Whether anything is remembered, and in which time zone the caller's days begin."""

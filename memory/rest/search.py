@@ -4,7 +4,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.models import Project
+from conversations.models import Project, Scope
 from conversations.rest.base import APIView, caller
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described
@@ -25,6 +25,7 @@ LONGEST = 4_000
 
 
 class MemorySearch(APIView):
+    part = Scope.MEMORY
     query = Parameter("q", "A question, or a few words of it.", required=True)
 
     project = Parameter("project", "Only what was said or is remembered in this project: its id; `none`: only in none.")

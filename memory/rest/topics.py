@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.models import Message
+from conversations.models import Message, Scope
 from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Switch
@@ -21,6 +21,7 @@ from memory.rest.shapes import DayAnswer, TitledThread, TopicAnswer, TopicChange
 
 
 class TopicList(APIView):
+    part = Scope.MEMORY
     pagination_class = ordered_by("-opened_at", "-id")
     resolved = Switch("resolved", "`true`: those that are resolved instead.")
 
@@ -32,6 +33,8 @@ class TopicList(APIView):
 
 
 class TopicDetail(APIView):
+    part = Scope.MEMORY
+
     @extend_schema(request=described(TopicChange), responses=described(TopicAnswer))
     def patch(self, request: Request, topic_id: str) -> Response:
         """Call a topic resolved, or open again."""
@@ -48,6 +51,7 @@ class TopicDetail(APIView):
 
 
 class DayList(APIView):
+    part = Scope.MEMORY
     pagination_class = ordered_by("-day")
 
     @extend_schema(responses=described(DayAnswer, many=True))

@@ -82,6 +82,7 @@ CALLS = [
     ("GET", "artifacts/{artifact}/export/", None, "artifact_not_found"),
     ("GET", "threads/{thread}/export/", None, "thread_not_found"),
     ("DELETE", "tokens/{token}/", None, "token_not_found"),
+    ("DELETE", "auth/tokens/{token}/", None, "token_not_found"),
     ("GET", "requests/{request}/", None, "not_found"),
     ("POST", "replies/{reply}/stop/", None, "reply_not_found"),
     ("POST", "replies/{reply}/retry/", None, "reply_not_found"),

@@ -117,9 +117,11 @@ async def test_a_token_is_got_for_as_much_and_as_long_as_asked(person: User) -> 
         "id": row.pk,
         "name": "API",
         "scopes": ["read", "export"],
+        "addresses": [],
         "created_at": moment(row.created_at),
         "expires_at": moment(row.expires_at),
         "last_used_at": None,
+        "last_used_from": "",
         **limits,
     }
     assert timedelta(days=2) < row.expires_at - timezone.now() <= timedelta(days=3)
@@ -227,3 +229,56 @@ async def test_a_token_needs_no_csrf_token(user: User) -> None:
         "/api/v1/threads/", {}, content_type="application/json", headers={"Authorization": f"Token {token}"}
     )
     assert answer.status_code == 201
+
+
+async def test_a_session_makes_a_token_once_it_was_proved_whose_it_is(person: User) -> None:
+    body = {"name": "Backup", "scopes": ["files", "memory"], "addresses": ["127.0.0.1", "10.1.0.0/8"]}
+    stale = Api()
+    await stale.client.aforce_login(person)
+    assert (await stale.post("auth/tokens/", body)).code == (403, "permission", "fresh_sign_in_needed")
+    browser = stale
+    await browser.client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    made = await browser.post("auth/tokens/", body)
+    assert made.status == 201, made.body
+    assert (made.status, made.body["scopes"], made.body["addresses"]) == (
+        201,
+        ["memory", "files"],
+        ["127.0.0.1/32", "10.0.0.0/8"],
+    )
+    api = Api(Authorization=f"Token {made.body['token']}")
+    assert [(await api.get(path)).status for path in ("files/", "memories/", "threads/")] == [200, 200, 403]
+    (listed,) = (await browser.get("auth/tokens/")).body["results"]
+    assert (listed["last_used_from"], "token" in listed) == ("127.0.0.1", False)
+    assert (await browser.post("auth/tokens/", body | {"scopes": ["scim"]})).code[2] == "beyond_own_rights"
+    for wrong in ({"addresses": ["here"]}, {"expires_at": "2020-01-01T00:00:00Z"}, {"scopes": ["root"]}, {"name": ""}):
+        assert (await browser.post("auth/tokens/", body | wrong)).status == 400
+    assert (await browser.call("DELETE", f"auth/tokens/{listed['id']}/")).status == 204
+    assert (await api.get("files/")).status == 401
+
+
+async def test_a_token_makes_none_that_may_more_than_itself(person: User) -> None:
+    networks = ["127.0.0.0/8"]
+    limited: dict[str, Any] = {"requests_minute": 20, "addresses": networks, "scopes": ["read", "write"], "days": 3}
+    token = await in_database(tokens.issue)(user=person, name="parent", **limited)
+    parent = await ApiToken.objects.aget(name="parent")
+    api = Api(Authorization=f"Token {token}")
+    refused: list[dict[str, Any]] = [{"scopes": ["read", "export"]}, {"scopes": ["read"], "addresses": ["10.0.0.0/8"]}]
+    for body in refused:
+        assert (await api.post("auth/tokens/", {"name": "child"} | body)).code[2] == "beyond_own_rights"
+    made = (await api.post("auth/tokens/", {"name": "child", "scopes": ["read"], "requests_minute": 500})).body
+    assert {name: made[name] for name in ("scopes", "addresses", "requests_minute", "expires_at")} == {
+        "scopes": ["read"],
+        "addresses": networks,
+        "requests_minute": 20,
+        "expires_at": moment(parent.expires_at),
+    }
+
+
+async def test_a_token_does_not_work_from_elsewhere(person: User) -> None:
+    token = await in_database(tokens.issue)(user=person, name="office", addresses=["192.0.2.0/24"])
+    answer = await Api(Authorization=f"Token {token}").get("threads/")
+    assert (answer.code, answer.refusal[1]["details"]) == (
+        (403, "permission", "address_not_allowed"),
+        {"address": "127.0.0.1"},
+    )
+    assert (await ApiToken.objects.aget(name="office")).last_used_at is None

@@ -75,10 +75,13 @@ EDITED = {
     "conversations_assistant",
     "conversations_connection",
     "conversations_model",
+    "conversations_serviceaccount",
     "conversations_sharedprompt",
     "artifacts_preset",
 }
-DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays
+DELETED = EDITED - {"conversations_assistant", "conversations_serviceaccount"} | {
+    "conversations_thread"
+}  # the default assistant stays
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
 INSPECTED = {
     "conversations_contextsnapshot": {"overview", "compare", "what_if", "prove"},
@@ -141,8 +144,8 @@ def expected(name: str, role: Role) -> int:
             return NOT_SO
         case "conversations_connection_test" | "conversations_connection_models":
             return NOT_SO
-        case "auth_user_password_change":
-            return OK if role.may("change", "auth_user") else REFUSED
+        case "conversations_serviceaccount_token" | "auth_user_password_change":
+            return OK if role.may("change", "_".join(name.split("_")[:2])) else REFUSED
         case _ if name == DOWNLOAD:
             return OK if role.gave_a_reason and role.permissions == LEAD else REFUSED
     for model, own in INSPECTED.items():

@@ -1,0 +1,29 @@
+"""Which scopes a token may have, by what its user may: asked when a token is made, and again each time it is used."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from django.contrib.auth.models import User
+
+from conversations.models import Scope
+
+READ_CONTENT = "conversations.read_content"
+AUDIT = "conversations.view_auditevent"
+DIRECTORY = ("auth.view_user", "auth.add_user", "auth.change_user")
+
+RIGHTS: Mapping[Scope, Callable[[User], bool]] = {
+    Scope.STAFF: lambda user: user.is_staff,
+    Scope.STAFF_CONTENT: lambda user: user.is_staff and user.has_perm(READ_CONTENT),
+    Scope.STAFF_AUDIT: lambda user: user.has_perm(AUDIT),
+    Scope.SCIM: lambda user: user.has_perms(DIRECTORY),
+}
+"""Of the scopes that take one; anybody may give a token the others."""
+
+
+def grantable(user: User) -> list[Scope]:
+    """Those that a token of this user may have."""
+    return [scope for scope in Scope if scope not in RIGHTS or RIGHTS[scope](user)]
+
+
+def in_force(user: User, granted: Collection[str]) -> list[str]:
+    """Those that count now: without what its user has lost the right of. Reads the database only where one takes a right."""
+    return [scope for scope in granted if Scope(scope) not in RIGHTS or RIGHTS[Scope(scope)](user)]
