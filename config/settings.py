@@ -357,6 +357,8 @@ OPENBOOK_SERVICE_TOKEN_DAYS = int(env("OPENBOOK_SERVICE_TOKEN_DAYS", "365"))
 # Off: nobody makes links that anybody can open, and those that were made open nothing.
 OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
 OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))
+# By which the service that a moderator asks knows who asks it.
+OPENBOOK_MODERATION_SECRET = env_secret("OPENBOOK_MODERATION_SECRET")
 # Where people report what they can't use: a mail address, or the address of a page.
 OPENBOOK_CONTACT = env("OPENBOOK_CONTACT")
 if OPENBOOK_CONTACT and not re.fullmatch(r"https://\S+|[^@\s:]+@[^@\s:]+", OPENBOOK_CONTACT):

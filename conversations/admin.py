@@ -8,6 +8,7 @@ from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.language_models import LanguageModelAdmin
+from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
 from conversations.staff.projects import ProjectAdmin
 from conversations.staff.prompts import SharedPromptAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
@@ -31,6 +32,8 @@ __all__ = [
     "FileAdmin",
     "LanguageModelAdmin",
     "MessageAdmin",
+    "ModerationFindingAdmin",
+    "ModeratorAdmin",
     "ProjectAdmin",
     "ReplyAdmin",
     "ServiceAccountAdmin",

@@ -293,6 +293,18 @@ class FreshSignInNeeded(OpenbookError):
     message = "This outlives your session: confirm that it is you at /accounts/reauthenticate/, then try again."
 
 
+class RefusedByModeration(OpenbookError):
+    """``details`` holds the ``stage``, `message` or `reply`, and the ``moderator`` by its name."""
+
+    type, code, status = "moderation", "refused_by_moderation", 403
+
+
+class ModerationUnavailable(OpenbookError):
+    """A check that has to be made could not be. ``details`` as of ``RefusedByModeration``."""
+
+    type, code, status = "moderation", "moderation_unavailable", 503
+
+
 class SharingOff(OpenbookError):
     type, code, status = "permission", "sharing_off", 403
     message = "Sharing is off on this server. Whoever runs it can switch it on with OPENBOOK_SHARING=on."

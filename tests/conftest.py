@@ -30,6 +30,7 @@ from conversations import replies
 from conversations.context.gather import known
 from conversations.context.tokens import calibration as token_calibration
 from conversations.models import Model as LanguageModel
+from conversations.moderation import moderators
 from conversations.providers import circuit_breaker, model_catalog
 from conversations.providers import connections as connection_rows
 from conversations.runtime import clock, db, rate_counters
@@ -212,6 +213,7 @@ def _afresh(_django_db_marker: None, request: pytest.FixtureRequest, monkeypatch
     monkeypatch.setattr(model_catalog, "_catalog", models)  # none is read anew until a test changes one
     monkeypatch.setattr(token_calibration, "_kept", token_calibration._CachedFactors(until=math.inf))
     monkeypatch.setattr(connection_rows, "_cached", connection_rows.CachedConnections(until=math.inf))
+    monkeypatch.setattr(moderators, "_cached", moderators.CachedModerators(until=math.inf))
     connection_rows.kept_provider.cache_clear()
     if "deadlines" not in request.fixturenames:
         be_patient(monkeypatch)

@@ -18,6 +18,7 @@ SEEN = {
         "message",
         "model",
         "modelprice",
+        "moderationfinding",
         "project",
         "reply",
         "share",

@@ -10,6 +10,7 @@ from conversations.models.language_models import Effort, Model, ModelPrice, Toke
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.maintenance import MaintenanceRun
+from conversations.models.moderation import ModerationFinding, Moderator, Stage
 from conversations.models.projects import Instructions, Project
 from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
@@ -46,6 +47,8 @@ __all__ = [
     "Message",
     "Model",
     "ModelPrice",
+    "ModerationFinding",
+    "Moderator",
     "Project",
     "Prompt",
     "Quotation",
@@ -56,6 +59,7 @@ __all__ = [
     "ServiceAccount",
     "Share",
     "SharedPrompt",
+    "Stage",
     "TemporaryHour",
     "Thread",
     "TokenCount",

@@ -227,6 +227,11 @@ TABLES: dict[str, Table] = {
         never="reason provider model state",
         staff="notes",
     ),
+    "conversations.ModerationFinding": Table(
+        goes_with="thread",
+        stays="it names patterns by their lines and categories, and holds nothing of the text",
+        never="stage moderator result labels problem",
+    ),
     "conversations.TokenCount": Table(goes_with="thread", forgotten=GOES, cleared=GOES, never="provider model"),
     # Files
     "conversations.File": Table(
@@ -396,6 +401,7 @@ TABLES: dict[str, Table] = {
     ),
     "conversations.ModelPrice": Table(),
     "conversations.TokenFactor": Table(never="provider model"),
+    "conversations.Moderator": Table(staff="name words patterns provider model url", never="kind action when_failing"),
     "conversations.Connection": Table(
         staff="slug label base_url server region proxy test_result", never="kind secrets"
     ),

@@ -9,7 +9,7 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict, TypeGuard
@@ -345,6 +345,15 @@ class Provider(ABC):
     async def models(self, *, seconds: float = math.inf) -> list[OfferedModel]:
         """What the service offers now; nothing where it doesn't tell. Raises ``ProviderError``."""
         return []
+
+    async def moderate(self, model: str, text: str, *, seconds: float) -> Sequence[str]:
+        """The categories in which its moderation model sees something wrong with a text, none where it sees nothing. ``model``
+        may be empty, for its own choice. Raises ``ProviderError``, always where it has no such model."""
+        raise ProviderError(
+            "no_moderation",
+            f"The provider {self.name} has no moderation model. Name a connection that speaks OpenAI's interface.",
+            retryable=False,
+        )
 
     def token_counter(self) -> TokenCounter | None:
         """What counts the tokens of texts as the model does; ``None`` where the service can't be asked for that."""

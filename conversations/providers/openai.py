@@ -1,7 +1,7 @@
 """Models behind any server that speaks OpenAI's Chat Completions, by the official SDK."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -146,6 +146,13 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
     async def _list_models(self, client: AsyncOpenAI) -> object:
         return await client.get("/models", cast_to=object)
 
+    async def moderate(self, model: str, text: str, *, seconds: float) -> Sequence[str]:
+        async def examined(client: AsyncOpenAI) -> Sequence[str]:
+            body = {"input": text} | ({"model": model} if model else {})
+            return flagged_categories(await client.post("/moderations", cast_to=object, body=body))
+
+        return await self._asked(examined, seconds)
+
     def token_counter(self) -> TokenCounter | None:
         return self.count_tokens if self._count_call() else None
 
@@ -179,6 +186,15 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             case openai.APIConnectionError():
                 return provider_error(connection_code(failure))
         return super()._describe(failure, endpoint)
+
+
+def flagged_categories(answer: object) -> list[str]:
+    """Of the answer of ``POST /moderations``, those that are true. Raises ``ValueError`` where it is no such answer."""
+    match answer:
+        case {"results": [{"flagged": bool(flagged), "categories": dict(categories)}, *_]}:
+            named = [name for name, is_seen in categories.items() if is_seen is True]
+            return (named or ["flagged"]) if flagged else []
+    raise ValueError("not an answer of a moderation model")
 
 
 def dialect_of(endpoint: Endpoint) -> Dialect:

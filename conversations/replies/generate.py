@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.render.invariants import BrokenInvariant
 from conversations.context.tokens import calibration as token_calibration
-from conversations.errors import Unavailable
+from conversations.errors import OpenbookError, Unavailable
 from conversations.models import ApiToken, Assistant, Reply
 from conversations.providers import ProviderError
 from conversations.replies import closing, opening
@@ -207,9 +207,11 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
         about = {"reply": str(live.id), "thread_id": str(live.thread_id)}
         if isinstance(error, BrokenInvariant):
             log.error("request not sent", extra={**about, "rule": error.rule})
-        elif not isinstance(error, ProviderError):
+        elif not isinstance(error, ProviderError | OpenbookError):
             log.exception("reply failed", extra=about)
         outcome = failure(error)
+    if live.held is not None:  # what nobody has checked is neither shown nor kept
+        live.transcript.drop_round()
     outcome = outcome.after(live.call)
     await book.close(live, without_turn(outcome) if live.silent else outcome)
     error_code = outcome.error["code"] if outcome.error else None

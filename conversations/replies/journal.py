@@ -44,10 +44,11 @@ class LiveReply:
     """A reply that this process runs.
 
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
-    they are written again as they are. ``pending`` is what comes after them; ``wake`` has the journal write it. ``call`` is
-    that of the model which is running or ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used,
-    ``thought_seconds`` how long they thought. ``model_used`` are provider and model of its newest request. ``files`` are what
-    its text can cite. ``telemetry`` is the step that its listeners see.
+    they are written again as they are. ``pending`` is what comes after them; ``wake`` has the journal write it. ``held`` is
+    what the model has written and nobody has checked yet, where it ``is_checked_first``. ``call`` is that of the model which
+    is running or ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used, ``thought_seconds``
+    how long they thought. ``model_used`` are provider and model of its newest request. ``files`` are what its text can cite.
+    ``telemetry`` is the step that its listeners see.
     """
 
     id: uuid.UUID
@@ -57,6 +58,8 @@ class LiveReply:
     wake: asyncio.Event
     unwritten: list[Event] = field(default_factory=list)
     pending: list[tuple[str, EventData]] = field(default_factory=list)
+    held: list[tuple[str, EventData]] | None = None
+    is_checked_first: bool = False
     transcript: ReplyTranscript = field(default_factory=ReplyTranscript)
     call: ModelCall = field(default_factory=ModelCall)
     spent: Spent = NOTHING_SPENT
@@ -92,6 +95,25 @@ class LiveReply:
         self.pending.append((type, data))
         self.wake.set()
 
+    def write(self, type: str, data: EventData) -> None:
+        """What holds words of the model's: shown at once, or once they have been checked."""
+        if self.held is None:
+            self.append(type, data)
+            return
+        if not self.held:
+            self.append("reply.checking", {})
+        self.held.append((type, data))
+
+    def hold(self) -> None:
+        """A model is about to write: what it writes is shown once it has been checked, where that is to be."""
+        self.held = [] if self.is_checked_first else None
+
+    def release(self) -> None:
+        """What was held back has been checked, and is shown."""
+        held, self.held = self.held, None
+        for type, data in held or ():
+            self.append(type, data)
+
     def note(self, type: str, data: EventData) -> None:
         """The same for what nobody waits for: it is written with what comes next, or soon."""
         self.pending.append((type, data))
@@ -99,14 +121,18 @@ class LiveReply:
 
     def say(self, text: str) -> None:
         """The next piece of the reply; joined with what is not written yet."""
-        if self.pending and self.pending[-1][0] == "reply.delta":
-            cast("ReplyDeltaData", self.pending[-1][1])["text"] += text
+        last = self.pending if self.held is None else self.held
+        if last and last[-1][0] == "reply.delta":
+            cast("ReplyDeltaData", last[-1][1])["text"] += text
         else:
-            self.append("reply.delta", {"text": text})
+            self.write("reply.delta", {"text": text})
 
     def think(self, summary: str = "") -> None:
         """It goes on thinking, and shows this of it; joined with what is not written yet."""
         seconds = int(self.thought_seconds + (self.call.thinking_seconds or 0.0))
+        if summary and self.held is not None:
+            self.write("reply.thinking", {"seconds": seconds, "summary": summary})
+            return
         if self.pending and self.pending[-1][0] == "reply.thinking":
             summary = cast("ReplyThinkingData", self.pending.pop()[1])["summary"] + summary
         self.append("reply.thinking", {"seconds": seconds, "summary": summary})

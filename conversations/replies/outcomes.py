@@ -10,7 +10,14 @@ from django.db import DatabaseError
 from conversations.accounts import allowances
 from conversations.context.record.usage import estimated_usage
 from conversations.context.render.invariants import BrokenInvariant
-from conversations.errors import ErrorObject, RateLimited, error_object
+from conversations.errors import (
+    ErrorObject,
+    ModerationUnavailable,
+    RateLimited,
+    RefusedByModeration,
+    describe,
+    error_object,
+)
 from conversations.models import Message, Reply
 from conversations.providers import ProviderError, refusals
 from conversations.providers.base import Finished, ModelCall, Usage, plain_id, plain_reason
@@ -40,6 +47,8 @@ class Outcome:
     provider_message_id: str = ""
     diagnostics: Mapping[str, Any] | None = None
     stop_details: Mapping[str, Any] | None = None
+    refuses_question: bool = False
+    """Whether the turn that was answered leaves later contexts."""
     thinking_ms: int | None = None
     first_token_ms: int | None = None
 
@@ -64,7 +73,7 @@ class Outcome:
     def question_status(self) -> Message.Status | None:
         """What becomes of the turn that was answered: one that was refused leaves later contexts, until it is answered.
         ``None`` leaves it as it is."""
-        if self.stop_reason == refusals.STOP_REASON:
+        if self.refuses_question or self.stop_reason == refusals.STOP_REASON:
             return Message.Status.REFUSED
         return Message.Status.COMPLETE if self.status is Reply.Status.COMPLETED else None
 
@@ -107,8 +116,10 @@ def failure(error: Exception) -> Outcome:
     match error:
         case ProviderError():
             return failed(model_error(error))
-        case RateLimited():
-            return failed(error_object(type=error.type, code=error.code, message=error.message, details=error.details))
+        case RateLimited() | ModerationUnavailable():
+            return failed(describe(error))
+        case RefusedByModeration():
+            return replace(failed(describe(error)), refuses_question=True)
         case BrokenInvariant():
             details = {"rule": error.rule, "retryable": False}
             return failed(

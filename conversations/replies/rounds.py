@@ -21,7 +21,7 @@ from conversations.context.render.invariants import BrokenInvariant, check
 from conversations.context.render.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rules.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.tokens.estimate import text_of
-from conversations.errors import RateLimited
+from conversations.errors import OpenbookError, RateLimited
 from conversations.files.store import are_being_read
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, refusals
@@ -46,6 +46,7 @@ from conversations.replies import fallbacks, model_requests, outcomes, retries
 from conversations.replies.closing import end_request
 from conversations.replies.journal import LiveReply
 from conversations.replies.model_requests import ModelRequest, OpenedReply
+from conversations.replies.moderating import Moderation
 from conversations.replies.outcomes import Outcome, failed
 from conversations.replies.partial_input import InputWatcher
 from conversations.replies.transcript import result_block
@@ -111,6 +112,7 @@ class ReplyRun:
     def __init__(self, live: LiveReply, opened: OpenedReply) -> None:
         self.live, self.opened, self.options = live, opened, opened.options
         self.transcript = live.transcript
+        self.moderation = Moderation(opened)
         self.asked: set[fallbacks.ModelPlace] = set()
         self.snapshot: ContextSnapshot
         self.reservation: Reservation
@@ -119,6 +121,8 @@ class ReplyRun:
     async def answer(self) -> Outcome:
         """Raises ``ProviderError``, ``BrokenInvariant`` and what the database raises."""
         asking_thread.set(str(self.opened.thread.id))
+        self.live.is_checked_first = await self.moderation.begin()
+        await self.moderation.examine_message()
         self.snapshot, self.context = await self._first_request()
         pauses = 0
         sections: Sequence[Section]
@@ -134,6 +138,7 @@ class ReplyRun:
                 continue
             if isinstance(answered, ProviderError):
                 raise answered
+            await self._check_round()
             if answered.stop_reason == refusals.STOP_REASON:
                 return self._refused(answered)
             if answered.stop_reason == PAUSED and self.transcript.current and pauses < MOST_PAUSES:
@@ -144,6 +149,16 @@ class ReplyRun:
             elif not (sections := await self._run_tools(answered)):
                 return self._outcome(answered)
             await self._go_on(sections)
+
+    async def _check_round(self) -> None:
+        """What the model wrote since the last results. Where it is refused, nothing of it is kept. Raises
+        ``RefusedByModeration`` and ``ModerationUnavailable``."""
+        try:
+            await self.moderation.examine_reply(self.transcript.current)
+        except OpenbookError:
+            self.transcript.drop_round()
+            raise
+        self.live.release()
 
     async def _go_on(self, sections: Sequence[Section]) -> None:
         """The next request, after this was said and done."""
@@ -280,6 +295,7 @@ class ReplyRun:
         """Call the model once; what it says and calls goes to readers and is kept in the transcript, how far the call has come
         in ``live.call``. Raises ``ProviderError``."""
         live = self.live
+        live.hold()
         watched: dict[str, InputWatcher] = {}
         seconds = live.ends_at - time.monotonic()
         stream = ask(get_provider(self.context.provider), self.context.payload, live.call, seconds=seconds)
@@ -310,7 +326,7 @@ class ReplyRun:
                 self._say(transcript.pause())
                 tool = registered().get(event.name)
                 text = tool.doing if tool else "Working"
-                live.append("tool.started", {"id": event.id, "name": event.name, "text": text})
+                live.write("tool.started", {"id": event.id, "name": event.name, "text": text})
                 watched[event.id] = InputWatcher(id=event.id, streamed=tool.streamed if tool else "")
             case ToolDelta():
                 self._show(watched[event.id].feed(event.json))
@@ -326,7 +342,7 @@ class ReplyRun:
 
     def _show(self, data: ToolDeltaData | None) -> None:
         if data:
-            self.live.append("tool.delta", data)
+            self.live.write("tool.delta", data)
 
     def _anew(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
         """How the request ended, and the options with which the same reply asks once more: of another model where this one

@@ -45,12 +45,19 @@ ERRORS = {
 }
 STATUSES = {502: 500, 503: 529}
 """Of ours, as the Messages API has them."""
-FAILURES = {"invalid_request": 400, "request_too_large": 413, "rate_limited": 429, "timeout": 504, "overloaded": 529}
+FAILURES = {
+    "invalid_request": 400,
+    "request_too_large": 413,
+    "rate_limited": 429,
+    "timeout": 504,
+    "overloaded": 529,
+    "refused_by_moderation": 403,
+}
 """How a reply that failed is told, by the code of its error; all others are 500."""
 
 REFUSAL = "refused"
 WORDS = frozenset({"end_turn", "max_tokens", "refusal", "model_context_window_exceeded"})
-TELLING = frozenset({"reply.thinking", "reply.delta", "tool.started", *ENDINGS})
+TELLING = frozenset({"reply.thinking", "reply.checking", "reply.delta", "tool.started", *ENDINGS})
 """The events from which on it is known that a reply has begun, or how it ended."""
 
 
@@ -189,7 +196,7 @@ class MessagesStream:
         match event.type:
             case "context.built":
                 yield from self.begin(data_of(event, ContextBuiltData)["total_tokens"])
-            case "reply.thinking":
+            case "reply.thinking" | "reply.checking":
                 yield from self.begin()
                 yield PING
             case "reply.delta":

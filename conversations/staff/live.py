@@ -33,6 +33,7 @@ WORDS = {
     "message.saved": lazy("The message is stored."),
     "artifact.requested": lazy("A preset was started."),
     "reply.started": lazy("The model is asked."),
+    "reply.checking": lazy("What it writes is held back until it has been checked."),
     "reply.thinking": lazy("The model thinks, {seconds} s."),
     "tool.started": lazy("A tool is used: {name}."),
     "tool.finished": lazy("The tool has ended."),

@@ -70,6 +70,10 @@ class ReplyThinkingData(TypedDict):
     ]
 
 
+class ReplyCheckingData(TypedDict):
+    """What the model writes is shown once it has been checked: this server has moderation that may refuse it."""
+
+
 class ReplyDeltaData(TypedDict):
     """The next piece of the reply. All of them joined are exactly the stored text."""
 
@@ -139,6 +143,7 @@ type EventData = (
     | ContextBuiltData
     | ReplyStartedData
     | ReplyThinkingData
+    | ReplyCheckingData
     | ReplyDeltaData
     | ToolStartedData
     | ToolDeltaData
@@ -154,6 +159,7 @@ OF_REPLIES: Mapping[str, Any] = {
     "context.built": ContextBuiltData,
     "reply.started": ReplyStartedData,
     "reply.thinking": ReplyThinkingData,
+    "reply.checking": ReplyCheckingData,
     "reply.delta": ReplyDeltaData,
     "tool.started": ToolStartedData,
     "tool.delta": ToolDeltaData,

@@ -30,6 +30,8 @@ from conversations.models import (
     File,
     FilePart,
     Message,
+    ModerationFinding,
+    Moderator,
     Project,
     Prompt,
     Reply,
@@ -39,6 +41,7 @@ from conversations.models import (
     TurnFile,
     text_blocks,
 )
+from conversations.moderation import moderators
 from conversations.providers import Provider
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
@@ -234,6 +237,28 @@ def make_prompt(user: User, text: str = "Tell me about {{topic}}.", name: str = 
 def make_shared_prompt(text: str = "Sum up {{what}}.", name: str = "Summary") -> SharedPrompt:
     now = timezone.now()
     return SharedPrompt.objects.create(name=name, text=text, created_at=now, updated_at=now)
+
+
+def make_moderator(**values: Any) -> Moderator:
+    """A list that refuses messages that name a falcon, unless they say otherwise. It counts at once."""
+    given = {"name": "Projects", "kind": Moderator.Kind.PATTERNS, "patterns": "falcon", "action": "refuse"}
+    row = Moderator.objects.create(**given | values)
+    moderators.reread()
+    return row
+
+
+def make_finding(reply: Reply) -> ModerationFinding:
+    return ModerationFinding.objects.create(
+        at=timezone.now(),
+        user_id=reply.user_id,
+        thread_id=reply.thread_id,
+        reply=reply,
+        stage="message",
+        moderator="Projects",
+        result="marked",
+        labels=["line 1"],
+        milliseconds=1,
+    )
 
 
 def make_project(user: User, name: str = "Garden", **values: Any) -> Project:

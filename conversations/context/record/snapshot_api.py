@@ -20,6 +20,7 @@ from conversations.context.files.unread import unread
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.reasons import Reason
 from conversations.context.record import fates, memory_scope, snapshots
+from conversations.context.record.moderation_findings import findings_of
 from conversations.context.record.request_path import off_path
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshot_shapes import (
@@ -136,10 +137,9 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
     items = _items(snapshot, material, list(near))
     there = _files_there(snapshot)
     files = file_account.answer(snapshot.files, there, citations_of(snapshot))
-    kinds, thread = {id: file.kind for id, file in there.items()}, _id(snapshot.thread_id)
     return {
         "id": str(snapshot.id),
-        "thread": thread,
+        "thread": _id(snapshot.thread_id),
         "message": _id(snapshot.message_id),
         "reply": _id(snapshot.reply_id),
         "purpose": snapshot.purpose,
@@ -168,14 +168,15 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "items": items,
         "window_begins": _window_begins(snapshot, material),
         "fates": [
-            *fates.item_fates(items, thread=thread),
-            *_file_fates(snapshot, files, kinds),
+            *fates.item_fates(items, thread=_id(snapshot.thread_id)),
+            *_file_fates(snapshot, files, {id: file.kind for id, file in there.items()}),
             *fates.beyond_fates(file_account.beyond_of(snapshot.files)),
         ],
         "files": files,
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "memory": memory_scope.answer(snapshot),
         "against_duplicates": _against_duplicates(snapshot),
+        "moderation": findings_of(snapshot),
         "problems": snapshot.problems or [],
         "cache": cast("CacheAnswer | None", snapshots.cache_of(snapshot).as_dict()),
         "diagnostics": snapshot.diagnostics,

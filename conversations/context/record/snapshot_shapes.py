@@ -8,7 +8,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rules.prompt_cache import LIVES, MESSAGE, SYSTEM, CacheState
 from conversations.context.source_problems import ProblemKind
 from conversations.context.sources import all_sources
-from conversations.models import ContextSnapshot, Effort
+from conversations.models import ContextSnapshot, Effort, ModerationFinding, Stage
 from conversations.providers.thinking import Display, Mode
 from conversations.runtime.shapes import Id
 
@@ -290,6 +290,16 @@ class MemoryScopeAnswer(TypedDict):
     text: Annotated[str, "The same for people, in a sentence."]
 
 
+class ModerationAnswer(TypedDict):
+    """What one check of this server made of the message, or of what a model wrote in this reply."""
+
+    moderator: Annotated[str, "What staff call it."]
+    stage: Annotated[str, Stage, "Of the message, before a model is given it, or of the reply."]
+    result: Annotated[str, ModerationFinding.Result, "`failed`: the check could not be made."]
+    labels: Annotated[list[str], "Lines of patterns, or categories; nothing of the text."]
+    at: datetime
+
+
 class SnapshotAnswer(TypedDict):
     """What one model request was given, what was left out and why."""
 
@@ -341,6 +351,7 @@ class SnapshotAnswer(TypedDict):
     rewriting: Annotated[RewritingAnswer, "What became of the message's contextualised query."]
     memory: Annotated[MemoryScopeAnswer | None, "Whose memory was open to it; null where the person had no projects."]
     against_duplicates: Annotated[DuplicatesAnswer, "What kept artifacts from being made twice."]
+    moderation: Annotated[list[ModerationAnswer], "Of its reply, in order; empty where nothing is checked."]
     problems: Annotated[list[ProblemAnswer], "Sources that failed; the reply goes on without them."]
     cache: Annotated[CacheAnswer | None, "Null where there is nothing to tell."]
     diagnostics: Annotated[

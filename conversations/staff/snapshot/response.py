@@ -1,14 +1,16 @@
 """What came back: the answer, how it ended, and the provider's figures beside ours."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.utils.translation import gettext
 
 from conversations.context.record import snapshots
+from conversations.context.record.snapshot_shapes import ModerationAnswer
 from conversations.context.rules.prompt_cache import HOUR, CachePlan
 from conversations.context.tokens import calibration as token_calibration
-from conversations.models import ContextSnapshot, Message
+from conversations.models import ContextSnapshot, Message, ModerationFinding, Stage
 from conversations.providers import prices, refusals
 from conversations.runtime.wording import filled, joined, lazy
 from conversations.staff import display
@@ -63,6 +65,26 @@ class Refusal:
 
     category: str
     explanation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRow:
+    """What one check made of the message or of the reply."""
+
+    moderator: str
+    result: str
+    of: str
+
+
+def checks(findings: Iterable[ModerationAnswer]) -> list[CheckRow]:
+    return [
+        CheckRow(
+            moderator=finding["moderator"],
+            result=gettext(ModerationFinding.Result(finding["result"]).label),
+            of=", ".join([gettext(Stage(finding["stage"]).label), *finding["labels"]]),
+        )
+        for finding in findings
+    ]
 
 
 def answer(turn: Message | None) -> AnswerTurn | None:

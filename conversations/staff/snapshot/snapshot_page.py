@@ -21,7 +21,7 @@ from conversations.staff.snapshot.exact import Exact, exact
 from conversations.staff.snapshot.files import RequestFile, request_files
 from conversations.staff.snapshot.included import IncludedParts, included
 from conversations.staff.snapshot.missing import Cause, LeftOut, causes, left_out_rows
-from conversations.staff.snapshot.response import AnswerTurn, Refusal, TokenFigure
+from conversations.staff.snapshot.response import AnswerTurn, CheckRow, Refusal, TokenFigure
 from conversations.staff.snapshot.rewritten import ContextualQuery, contextual_query
 from conversations.staff.snapshot.timing import TimingStep, waterfall
 from conversations.staff.snapshot.verdict import failures, source_label, verdict
@@ -67,6 +67,7 @@ class SnapshotPage:
     room: int
     stop_reason: str
     refusal: Refusal | None
+    moderation: Sequence[CheckRow]
     figures: Sequence[TokenFigure]
     cost: str
     factor: str
@@ -115,6 +116,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         room=plan.room,
         stop_reason=response.stop_reason(snapshot),
         refusal=response.refusal(snapshot, shown=shown),
+        moderation=response.checks(body["moderation"]),
         figures=response.figures(snapshot),
         cost=response.cost(snapshot),
         factor=response.factor(snapshot),

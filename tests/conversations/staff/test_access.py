@@ -76,6 +76,7 @@ EDITED = {
     "conversations_connection",
     "conversations_model",
     "conversations_serviceaccount",
+    "conversations_moderator",
     "conversations_sharedprompt",
     "artifacts_preset",
 }

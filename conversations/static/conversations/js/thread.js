@@ -294,6 +294,8 @@ export class OpenThread {
       this.book.gauge(data.request, data);
     } else if (type === "reply.thinking") {
       turn.thinking(data);
+    } else if (type === "reply.checking") {
+      turn.checking();
     } else if (type === "reply.delta") {
       if (data.earlier) this.announcer.skip(data.text);
       turn.delta(data.text, { whole: data.whole });

@@ -279,6 +279,12 @@ export class AssistantTurn {
     this.thought.grow(summary, this.onShown);
   }
 
+  /** What the model writes is shown once it has been checked. */
+  checking() {
+    this.waiting.hidden = false;
+    this.waiting.lastChild.textContent = gettext("Writing; it is shown once it has been checked");
+  }
+
   delta(text, { whole = false } = {}) {
     this.#text = whole ? text : this.#text + text;
     this.waiting.hidden = true;

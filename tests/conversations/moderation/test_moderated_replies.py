@@ -1,0 +1,195 @@
+"""Checks of what people send and models answer, from the message to the record."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from artifacts.models import Artifact
+from conversations import replies
+from conversations.context.record import snapshot_api
+from conversations.models import Assistant, ContextSnapshot, Message, ModerationFinding, Moderator, Reply, Thread
+from conversations.moderation import moderators
+from conversations.moderation.checks import signature
+from conversations.replies.model_requests import OpenedReply
+from conversations.runtime.db import in_database
+from tests import model_scripts as scripts
+from tests.conversations.connections import LOOPBACK, make_connection
+from tests.conversations.factories import make_moderator, make_thread
+from tests.model_server import ModelServer
+from tests.other_services import elsewhere
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+SECRET = "falcon"
+
+
+def of_replies(**values: Any) -> Moderator:
+    return make_moderator(examines_messages=False, examines_replies=True, **values)
+
+
+async def exchange(user: User, content: str, thread: Thread | None = None) -> tuple[OpenedReply, list[tuple[str, Any]]]:
+    opened = await replies.start(user=user, thread_id=thread.id if thread else None, content=content)
+    return opened, [(event.type, event.data) async for event in replies.follow(opened.reply.id)]
+
+
+async def findings(opened: OpenedReply) -> list[tuple[str, str, str, list[str]]]:
+    rows = ModerationFinding.objects.filter(reply=opened.reply).order_by("id")
+    return [(row.moderator, row.stage, row.result, row.labels) async for row in rows]
+
+
+async def turns(thread: Thread) -> list[tuple[str, str, str]]:
+    rows = Message.objects.filter(thread=thread, is_active=True).order_by("position")
+    return [(row.role, row.text, row.status) async for row in rows]
+
+
+def shown(events: list[tuple[str, Any]]) -> str:
+    return "".join(data["text"] for kind, data in events if kind == "reply.delta")
+
+
+async def test_a_refused_message_reaches_no_model_and_no_later_context(user: User, model: ModelServer) -> None:
+    await in_database(make_moderator)(words="Project names stay inside.")
+    opened, events = await exchange(user, "Tell me of Falcon")
+    assert model.bodies == []
+    kind, ending = events[-1]
+    assert (kind, ending["error"]["code"], ending["error"]["message"]) == (
+        "reply.failed",
+        "refused_by_moderation",
+        "Project names stay inside.",
+    )
+    assert ending["error"]["details"] == {"stage": "message", "moderator": "Projects", "retryable": False}
+    assert await turns(opened.thread) == [("user", "Tell me of Falcon", "refused")]
+    assert await findings(opened) == [("Projects", "message", "refused", ["line 1"])]
+    request = await ContextSnapshot.objects.aget(reply=opened.reply)
+    assert (request.status, request.error and request.error["code"]) == ("failed", "refused_by_moderation")
+    [told] = (await in_database(snapshot_api.body)(request))["moderation"]
+    assert (told["moderator"], told["stage"], told["result"], told["labels"]) == (
+        "Projects", "message", "refused", ["line 1"],
+    )  # fmt: skip
+
+    model.script(scripts.text("It is a bird."))
+    opened, events = await exchange(user, "And an osprey?", opened.thread)
+    assert shown(events) == "It is a bird."
+    assert SECRET not in json.dumps(model.bodies).lower()
+    assert await findings(opened) == [("Projects", "message", "allowed", [])]
+
+
+async def test_what_is_marked_goes_on(user: User, model: ModelServer) -> None:
+    await in_database(make_moderator)(action="mark", examines_replies=True)
+    model.script(scripts.text("A falcon", " is a bird."))
+    opened, events = await exchange(user, "What is a falcon?")
+    assert shown(events) == "A falcon is a bird."
+    assert "reply.checking" not in dict(events)
+    assert await findings(opened) == [
+        ("Projects", "message", "marked", ["line 1"]),
+        ("Projects", "reply", "marked", ["line 1"]),
+    ]
+
+
+async def test_a_refused_reply_is_neither_shown_nor_kept(user: User, model: ModelServer) -> None:
+    await in_database(of_replies)()
+    model.script(scripts.text("A fal", "con is a bird."), scripts.text("A bird."))
+    opened, events = await exchange(user, "What is it?")
+    assert shown(events) == ""
+    assert [kind for kind, _ in events if kind == "reply.checking"] == ["reply.checking"]
+    kind, ending = events[-1]
+    assert (kind, ending["error"]["code"], ending["message"]) == ("reply.failed", "refused_by_moderation", None)
+    assert await turns(opened.thread) == [("user", "What is it?", "refused")]
+    assert (await Reply.objects.aget(id=opened.reply.id)).usage["output_tokens"]  # what it took counts
+
+    _, events = await exchange(user, "Then say it another way", opened.thread)
+    assert shown(events) == "A bird."
+
+
+async def test_an_artifact_is_checked_before_it_is_saved(user: User, model: ModelServer) -> None:
+    await in_database(of_replies)()
+    thread = await in_database(make_thread)(user, assistant=await Assistant.objects.aget(slug="analyst"))
+    content = {"title": "Birds", "kind": "document", "content": "# The falcon"}
+    model.script(scripts.tool_use("save_artifact", content, tool_id="toolu_1", before="I write it down."))
+    _, events = await exchange(user, "Write a document", thread)
+    assert events[-1][1]["error"]["code"] == "refused_by_moderation"
+    assert {kind for kind, _ in events}.isdisjoint({"tool.started", "tool.delta", "tool.finished", "reply.delta"})
+    assert not await Artifact.objects.aexists()
+
+
+async def test_what_nobody_has_checked_is_not_kept_where_it_is_stopped(user: User, model: ModelServer) -> None:
+    await in_database(of_replies)()
+    gate = scripts.Gate()
+    model.script(scripts.text("A falcon", gate, " is a bird."))
+    opened = await replies.start(user=user, thread_id=None, content="What is it?")
+    events = []
+    async for event in replies.follow(opened.reply.id):
+        events.append((event.type, event.data))
+        if event.type == "reply.checking":
+            await replies.stop(user=user, reply_id=opened.reply.id)
+    gate.open()
+    assert (events[-1][0], events[-1][1]["message"], shown(events)) == ("reply.stopped", None, "")
+
+
+async def test_a_service_of_ones_own_is_asked(user: User, model: ModelServer, settings: Settings) -> None:
+    settings.OPENBOOK_INNER_NETWORKS = LOOPBACK
+    settings.OPENBOOK_MODERATION_SECRET = "shared"
+    answers: dict[str, tuple[int, dict[str, str], str]] = {
+        "/no": (200, {}, '{"action": "refuse", "labels": ["private"], "message": "This is private."}'),
+        "*": (500, {}, "{}"),
+    }
+    with elsewhere(answers) as service:
+        await in_database(make_moderator)(
+            name="Broken", kind="webhook", url=f"{service.url}/broken", action="mark", order=1
+        )
+        await in_database(make_moderator)(name="Own", kind="webhook", url=f"{service.url}/no", order=2)
+        opened, events = await exchange(user, "My secret")
+    assert events[-1][1]["error"]["message"] == "This is private."
+    assert await findings(opened) == [
+        ("Broken", "message", "failed", []),
+        ("Own", "message", "refused", ["private"]),
+    ]
+    assert model.bodies == []
+    asked = service.requests[-1]
+    assert json.loads(asked.raw_body) == {
+        "stage": "message",
+        "text": "My secret",
+        "user": user.pk,
+        "thread": str(opened.thread.id),
+        "reply": str(opened.reply.id),
+        "assistant": "companion",
+    }
+    headers = {name.lower(): value for name, value in asked.headers.items()}
+    at = headers["x-openbook-time"]
+    assert headers["x-openbook-signature"] == signature(asked.raw_body, now=int(at))["X-Openbook-Signature"]
+
+
+async def test_a_check_that_must_be_made_and_cant_stops_the_message_and_can_be_tried_again(
+    user: User, model: ModelServer, settings: Settings
+) -> None:
+    settings.OPENBOOK_INNER_NETWORKS = LOOPBACK
+    closed = await in_database(make_moderator)(
+        kind="webhook", url="http://127.0.0.1:1/check", when_failing="closed", action="mark"
+    )
+    opened, events = await exchange(user, "Hello")
+    error = events[-1][1]["error"]
+    assert (error["code"], error["details"]["retryable"]) == ("moderation_unavailable", True)
+    assert "Your message is saved; try again." in error["message"]
+    assert await turns(opened.thread) == [("user", "Hello", "complete")]
+    assert model.bodies == []
+
+    await Moderator.objects.filter(id=closed.pk).aupdate(when_failing="open")
+    moderators.reread()
+    model.script(scripts.text("Hello to you."))
+    again = await replies.retry(user=user, reply_id=opened.reply.id)
+    assert [event.type async for event in replies.follow(again.reply.id)][-1] == "reply.completed"
+
+
+async def test_a_moderation_model_is_asked_by_a_connection(user: User, model: ModelServer, settings: Settings) -> None:
+    settings.OPENBOOK_INNER_NETWORKS = LOOPBACK
+    flagged = {"results": [{"flagged": True, "categories": {"violence": True, "hate": False}}]}
+    with elsewhere({"/v1/moderations": (200, {}, json.dumps(flagged)), "*": (404, {}, "{}")}) as service:
+        await in_database(make_connection)(f"{service.url}/v1", kind="openai")
+        await in_database(make_moderator)(kind="model", provider="team", model="omni-moderation-latest")
+        opened, events = await exchange(user, "Something violent")
+    assert json.loads(service.requests[0].raw_body) == {"input": "Something violent", "model": "omni-moderation-latest"}
+    assert events[-1][1]["error"]["code"] == "refused_by_moderation"
+    assert await findings(opened) == [("Projects", "message", "refused", ["violence"])]
+    assert model.bodies == []
