@@ -7,10 +7,12 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from conversations.models import MaintenanceRun
+from conversations import audit
+from conversations.models import AuditEvent, AuditKind, MaintenanceRun
 from conversations.runtime.db import run
 
 KIND = MaintenanceRun.Kind
+EVENTS = {KIND.BACKUP: AuditKind.BACKUP_MADE, KIND.RESTORE: AuditKind.BACKUP_RESTORED}
 MARK = "conversations_restoring"
 """A table without columns: a restore began on the schema of 0.1.0, which has none for runs."""
 
@@ -31,6 +33,14 @@ def recorded(kind: MaintenanceRun.Kind) -> Iterator[dict[str, Any]]:
         succeeded = True
     finally:
         MaintenanceRun.objects.filter(id=begun.id).update(ended_at=timezone.now(), succeeded=succeeded, details=details)
+        _record(kind, begun, succeeded=succeeded)
+
+
+def _record(kind: MaintenanceRun.Kind, begun: MaintenanceRun, *, succeeded: bool) -> None:
+    """In the audit record, where the schema has one."""
+    if kind in EVENTS and AuditEvent._meta.db_table in connection.introspection.table_names():
+        outcome = audit.Outcome.SUCCESS if succeeded else audit.Outcome.FAILURE
+        audit.record(EVENTS[kind], actor=None, target=begun, outcome=outcome)
 
 
 def latest(kind: MaintenanceRun.Kind) -> MaintenanceRun | None:

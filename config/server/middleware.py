@@ -39,7 +39,7 @@ def request_id(get_response: GetResponse) -> GetResponse:
         headers = request.headers
         address = sign_in.address_of(request)
         with (
-            request_scope(headers.get("X-Request-ID"), address=address) as current,
+            request_scope(headers.get("X-Request-ID"), address=address, request=request) as current,
             telemetry.listener.carried_on(headers),
         ):
             response = await get_response(request)

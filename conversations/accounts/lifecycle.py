@@ -1,6 +1,7 @@
 """A person's own account: where they are signed in, and its end, which they have a day to take back."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -13,6 +14,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext, gettext_noop
 
 from artifacts.models import Artifact
+from conversations import audit
 from conversations.errors import ReplyInProgress
 from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, File, Message, Thread
 from conversations.runtime import clock
@@ -62,6 +64,8 @@ def sign_out(sessions: Iterable[UserSession]) -> int:
     ended = list(sessions)
     with transaction.atomic():
         get_adapter().end_sessions(ended)
+        for user_id, count in Counter(session.user_id for session in ended).items():
+            audit.record(audit.AuditKind.SESSIONS_ENDED, target=(User._meta.label, user_id), details={"count": count})
     return len(ended)
 
 

@@ -10,8 +10,10 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 
+from conversations import audit
 from conversations.accounts import networks
 from conversations.accounts import scopes as scope_rights
 from conversations.accounts.service_accounts import is_service
@@ -60,7 +62,16 @@ def store(row: ApiToken, *, days: int | None = None, expires_at: datetime | None
     row.scopes = [scope.value for scope in Scope if scope in row.scopes]
     latest = clock.now() + timedelta(days=min(days or most, most))
     row.expires_at = min(expires_at, latest) if expires_at else latest
-    row.save()
+    with transaction.atomic():
+        row.save()
+        details: audit.Details = {
+            "user": row.user_id,
+            "scopes": list(row.scopes),
+            "expires_at": row.expires_at.isoformat(),
+        }
+        audit.record(
+            audit.AuditKind.TOKEN_MADE, actor=audit.current_actor(or_else=row.user), target=row, details=details
+        )
     return token
 
 
@@ -110,9 +121,13 @@ def of(user: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-id")
 
 
+@transaction.atomic
 def revoke(tokens: QuerySet[ApiToken]) -> int:
     """Take them back; they stop working at once. Returns how many were not revoked before."""
-    return tokens.filter(revoked_at__isnull=True).update(revoked_at=clock.now())
+    ids = dict(tokens.filter(revoked_at__isnull=True).values_list("id", "user_id"))
+    for id, user_id in ids.items():
+        audit.record(audit.AuditKind.TOKEN_REVOKED, target=(ApiToken._meta.label, id), details={"user": user_id})
+    return ApiToken.objects.filter(id__in=ids, revoked_at__isnull=True).update(revoked_at=clock.now())
 
 
 def demand(any_of: Collection[Scope], granted: Collection[str]) -> None:

@@ -11,11 +11,18 @@ from rest_framework.request import Request
 
 from conversations.models import ApiToken, AuditEvent, AuditKind
 from conversations.runtime.ids import time_of, uuid7
-from conversations.runtime.request_ids import current_address, current_request_id
+from conversations.runtime.request_ids import current_address, current_request, current_request_id
 
 type Plain = str | int | bool | None
 type Details = Mapping[str, Plain | Sequence[str | int]]
 type Actor = User | AnonymousUser | ApiToken | None
+
+
+class Current:
+    """Whoever the current request comes from, by session or token; without one, as in workers, the installation itself."""
+
+
+CURRENT = Current()
 
 LONGEST_TEXT = 200
 """Of a detail. Ids, names of fields and kinds are shorter; content is not meant to fit."""
@@ -24,7 +31,7 @@ LONGEST_TEXT = 200
 def record(
     kind: AuditKind,
     *,
-    actor: Actor = None,
+    actor: Actor | Current = CURRENT,
     target: Model | tuple[str, object] | None = None,
     outcome: AuditEvent.Outcome = AuditEvent.Outcome.SUCCESS,
     details: Details | None = None,
@@ -32,12 +39,15 @@ def record(
     """Write an event. Within the transaction of what it tells of both are stored or neither; a refusal, which rolls back
     what was tried, is recorded after that.
 
-    ``actor`` is who did it, as ``actor_of(request)`` gives it; ``None`` is the installation itself, an anonymous user
-    somebody unknown. ``target`` is a row, or the label of its model and its id where it is gone already. ``details`` hold ids,
-    names of fields and counts: never content, a secret, or what somebody typed. Raises ``ValueError`` for any other type.
+    ``actor`` is who did it, by default whoever the current request comes from; ``None`` is the installation itself, an
+    anonymous user somebody unknown. ``target`` is a row, or the label of its model and its id where it is gone already.
+    ``details`` hold ids, names of fields and counts: never content, a secret, or what somebody typed. Raises ``ValueError``
+    for any other type.
     Request id and network address are those of the current request.
     """
     id, (target_kind, target_id) = uuid7(), _target(target)
+    if isinstance(actor, Current):
+        actor = current_actor()
     return AuditEvent.objects.create(
         id=id,
         at=time_of(id),
@@ -52,10 +62,20 @@ def record(
     )
 
 
+def current_actor(*, or_else: User | None = None) -> Actor:
+    """Whoever the current request comes from; ``None`` without one. ``or_else``: whom somebody who is not signed in has just
+    proven to be."""
+    request = current_request.get()
+    if request is None:
+        return None
+    actor = actor_of(request)
+    return or_else if or_else and isinstance(actor, AnonymousUser) else actor
+
+
 def actor_of(request: HttpRequest | Request) -> Actor:
     """Who asks: the token that a program came with, else the user."""
     token = getattr(request, "auth", None)
-    return token if isinstance(token, ApiToken) else request.user
+    return token if isinstance(token, ApiToken) else getattr(request, "user", AnonymousUser())
 
 
 def _actor(actor: Actor) -> dict[str, Any]:
@@ -66,7 +86,8 @@ def _actor(actor: Actor) -> dict[str, Any]:
     kind = AuditEvent.Actor.STAFF if user.is_staff else AuditEvent.Actor.PERSON
     if isinstance(actor, ApiToken):
         kind = AuditEvent.Actor.TOKEN
-    return {"actor_kind": kind, "actor_id": user.pk, "actor_name": user.username}
+    # Of other people the id alone: nothing that they chose outlives their account.
+    return {"actor_kind": kind, "actor_id": user.pk, "actor_name": user.username if user.is_staff else ""}
 
 
 def _target(target: Model | tuple[str, object] | None) -> tuple[str, str]:

@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(help_text='One of AuditKind, or of an earlier release.', max_length=40)),
                 ('outcome', models.CharField(choices=[('success', 'done'), ('failure', 'failed'), ('denied', 'refused')], default='success', max_length=7)),
                 ('actor_kind', models.CharField(choices=[('person', 'person'), ('staff', 'staff'), ('token', 'access token'), ('system', 'the installation itself'), ('unknown', 'not known')], max_length=7)),
-                ('actor_name', models.CharField(help_text='The user name at that time.', max_length=150)),
+                ('actor_name', models.CharField(help_text='The user name of staff, as it was then.', max_length=150)),
                 ('target_kind', models.CharField(help_text='Label of the model, such as `auth.User`.', max_length=60)),
                 ('target_id', models.CharField(max_length=64)),
                 ('address', models.CharField(help_text='Network address that the request came from.', max_length=45)),

@@ -21,7 +21,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import tasks
+from conversations import audit, tasks
 from conversations.errors import AlreadyExists, InvalidImport, OpenbookError, error_object
 from conversations.import_export.book_archive import archived
 from conversations.import_export.disk_lists import Scratch, Spool
@@ -41,6 +41,7 @@ from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import clock, long_work
+from conversations.runtime.db import in_database
 from conversations.runtime.lagging import read_lagging, with_lag
 from conversations.runtime.long_work import Work, WorkKind
 
@@ -167,6 +168,8 @@ def _import(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -> 
             user=user, records=read, read_later=_read_later, report=lambda stored: report(_progress(stored, of))
         )
         intake.is_stored = True
+        counts = {"threads": len(stored.threads), "memories": stored.memories, "files": stored.files}
+        audit.record(audit.AuditKind.IMPORTED, target=user, details=counts)
         empty = of - sum(isinstance(each, ThreadRecord) for each in read)
         return _answer(stored, empty, [*reader.left_out, *stored.left_out], intake)
 
@@ -309,5 +312,6 @@ class Export(AsyncAPIView):
         work = await long_work.acquire(user.pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, FORMS[as_](user)), content_type=f"application/{as_}")
         await long_work.step(read_lagging(with_lag))(response)
+        await in_database(audit.record)(audit.AuditKind.EXPORTED, target=user, details={"as": as_})
         response["Content-Disposition"] = f'attachment; filename="openbook-{clock.now():%Y-%m-%d}.{as_}"'
         return response

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from django.http import HttpRequest
+
 from conversations.runtime.ids import uuid7
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 current_address: ContextVar[str] = ContextVar("address", default="")
 """The network address that the current request came from; empty for what nobody asked for over the network."""
+current_request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
+"""The request itself, whose user is known by its end; ``None`` in sockets and workers."""
 
 ACCEPTABLE_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 OWN_ID = "[0-9a-f]{12}7[0-9a-f]{19}"
@@ -20,14 +24,18 @@ FOREIGN_ID = f"^(?!{OWN_ID}$)"
 
 
 @contextmanager
-def request_scope(proposed: str | None = None, *, address: str = "") -> Iterator[str]:
+def request_scope(
+    proposed: str | None = None, *, address: str = "", request: HttpRequest | None = None
+) -> Iterator[str]:
     """Everything inside belongs to the proposed id, or to a new one where it is missing or not plain text."""
     request_id = proposed if proposed and ACCEPTABLE_ID.fullmatch(proposed) else uuid7().hex
     token, address_token = current_request_id.set(request_id), current_address.set(address)
+    request_token = current_request.set(request)
     try:
         yield request_id
     finally:
         current_address.reset(address_token)
+        current_request.reset(request_token)
         current_request_id.reset(token)
 
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from artifacts.models import Artifact
-from conversations import threads
+from conversations import audit, threads
 from conversations.accounts.session_user import is_leaving
 from conversations.accounts.tokens import digest
 from conversations.errors import (
@@ -134,6 +134,7 @@ def most_days() -> int:
     return days
 
 
+@transaction.atomic
 def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
     if thread.temporary:
         raise TemporaryThread
@@ -142,7 +143,7 @@ def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
         raise TooManyShares(f"You have {MOST} links that work. Revoke one you don’t need, then try again.", limit=MOST)
     token = secrets.token_urlsafe(32)
     shown = {f"shows_{name}": value for name, value in asdict(terms.shows).items()}
-    return Share.objects.create(
+    share = Share.objects.create(
         user=user,
         digest=digest(token),
         token=encryption.encrypt(token, purpose=PURPOSE),
@@ -152,6 +153,9 @@ def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
         **shown,
         **of,
     )
+    shows = [name for name, value in asdict(terms.shows).items() if value]
+    audit.record(audit.AuditKind.SHARE_MADE, target=share, details={"thread": str(thread.id), "shows": shows})
+    return share
 
 
 def _demand_on() -> None:

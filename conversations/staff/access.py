@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from conversations import audit
 from conversations.models import ContentAccess, Feedback
 from conversations.runtime.request_ids import current_request_id
 
@@ -90,7 +91,7 @@ def record(
     """Store that staff saw, or could have seen, what this person wrote. The person is told of it."""
     staff = request.user
     assert isinstance(staff, User)
-    ContentAccess.objects.create(
+    looked = ContentAccess.objects.create(
         at=timezone.now(),
         staff=staff,
         staff_name=staff.username,
@@ -101,6 +102,13 @@ def record(
         thread_id=thread,
         reason=reason,
         request_id=current_request_id.get(),
+    )
+    details = {"access": str(looked.id), "action": action, "what": what, "object": str(object_id)}
+    audit.record(
+        audit.AuditKind.CONTENT_ACCESSED,
+        actor=staff,
+        target=(User._meta.label, user),
+        details=details | ({"thread": str(thread)} if thread else {}),
     )
 
 

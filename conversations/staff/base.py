@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest
 
 from conversations.models import Thread
 from conversations.staff import display
+from conversations.staff.audited import AuditedAdmin
 
 CHANGE_LIST = "admin/conversations/change_list.html"
 """For models of other apps, where Django would not look for it."""
@@ -44,17 +45,7 @@ def thread_column() -> Any:
     return column("thread", "thread_id", lambda pk: display.id_link(Thread, pk) if pk else display.NOTHING)
 
 
-if TYPE_CHECKING:
-
-    class TypedAdmin[M: Model](admin.ModelAdmin[M]): ...
-
-else:
-    # Django's own takes no type parameter at run time.
-    class TypedAdmin[M](admin.ModelAdmin):
-        pass
-
-
-class OfferedLookups[M: Model](TypedAdmin[M]):
+class OfferedLookups[M: Model](AuditedAdmin[M]):
     """A list that is asked for by what it offers and nothing else."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:

@@ -21,7 +21,8 @@ from conversations.models import ContentAccess, ContextSnapshot, Feedback, Messa
 from conversations.runtime.shapes import plain
 from conversations.runtime.wording import lazy
 from conversations.staff import access, display
-from conversations.staff.base import TypedAdmin, column, thread_column, user_column
+from conversations.staff.audited import AuditedAdmin
+from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.compare.compare_views import compare_url
 from conversations.staff.content import MaskedAdmin, content_column
 
@@ -76,7 +77,7 @@ class FeedbackAdmin(MaskedAdmin[Feedback]):
     words = content_column(lazy("in their words"), "text")
 
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
-        return TypedAdmin.has_change_permission(self, request, obj)
+        return AuditedAdmin.has_change_permission(self, request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return False

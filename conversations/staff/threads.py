@@ -20,7 +20,8 @@ from conversations.models import ContentAccess, Reply, Thread
 from conversations.runtime.wording import filled
 from conversations.staff import access, deletion_counts, display, live
 from conversations.staff.access import Sight
-from conversations.staff.base import STYLES, TypedAdmin, column, user_column
+from conversations.staff.audited import AuditedAdmin
+from conversations.staff.base import STYLES, column, user_column
 from conversations.staff.content import MaskedAdmin, content_column
 from conversations.staff.thread_page import thread_page
 from conversations.staff.trace import trace_views
@@ -51,7 +52,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     updated = column("updated", "updated_at", display.when, sort="updated_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Thread | None = None) -> bool:
-        return TypedAdmin.has_delete_permission(self, request, obj)
+        return AuditedAdmin.has_delete_permission(self, request, obj)
 
     def page_context(self, request: HttpRequest, row: Thread, sight: Sight) -> dict[str, Any]:
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}

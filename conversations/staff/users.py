@@ -24,6 +24,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from conversations import audit
 from conversations.accounts import allowances, mailing, rights, service_accounts
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
@@ -150,6 +151,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
             return None
         self._could_sign_in(request, user, "Made a link for a new password.")
         self.log_change(request, user, "Made a link for a new password.")
+        audit.record(audit.AuditKind.PASSWORD_LINK_MADE, target=user)
         link = mailing.password_link(user)
         context = self.admin_site.each_context(request) | {
             "title": gettext("A link for a new password"),

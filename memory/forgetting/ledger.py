@@ -21,6 +21,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from conversations import audit
+from conversations.audit import AuditKind
 from conversations.errors import Unavailable
 
 SALT = "salt"
@@ -48,6 +50,22 @@ class Kind(StrEnum):
     """One whose person took that back."""
 
 
+EVENTS = {
+    Kind.ACCOUNT: (AuditKind.ACCOUNT_DELETED, "auth.User"),
+    Kind.THREAD: (AuditKind.THREAD_DELETED, "conversations.Thread"),
+    Kind.CLEARED: (AuditKind.THREAD_CLEARED, "conversations.Thread"),
+    Kind.TURN: (AuditKind.FORGOTTEN, "conversations.Message"),
+    Kind.MEMORY: (AuditKind.FORGOTTEN, "memory.Memory"),
+    Kind.FILE: (AuditKind.FILE_DELETED, "conversations.File"),
+    Kind.TOPIC: (AuditKind.FORGOTTEN, "memory.Topic"),
+    Kind.EVERYTHING: (AuditKind.FORGOTTEN, "auth.User"),
+    Kind.SHARE: (AuditKind.SHARE_REVOKED, "conversations.Share"),
+    Kind.LEAVING: (AuditKind.ACCOUNT_LEAVES, "auth.User"),
+    Kind.STAYING: (AuditKind.ACCOUNT_STAYS, "auth.User"),
+}
+"""What the audit record calls it, with the label of the row's model."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """``through``: of a thread that was cleared, the last position that went."""
@@ -59,7 +77,8 @@ class Entry:
 
 
 def note(kind: Kind, id: object, *, through: int = 0) -> None:
-    """In the transaction that forgets it, once nothing can refuse any more. Raises ``LedgerAway``."""
+    """In the transaction that forgets it, once nothing can refuse any more; the audit record tells of it, too. Raises
+    ``LedgerAway``."""
     folder = Path(settings.OPENBOOK_ERASURE_LEDGER)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,6 +95,9 @@ def note(kind: Kind, id: object, *, through: int = 0) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise LedgerAway(retry_after=30) from error
+    event, label = EVENTS[kind]
+    id_in_record = str(id).partition(" ")[0]  # of an account, without when it was made
+    audit.record(event, target=(label, id_in_record), details={"through": through} if through else {})
 
 
 def account_id(user: User) -> str:

@@ -58,6 +58,7 @@ def test_pages_of_an_account_say_so(settings: Settings, tmp_path: Path) -> None:
     assert Share.objects.get(id=share.id).revoked_at is None
 
 
+@pytest.mark.django_db
 def test_a_line_names_nobody(settings: Settings, tmp_path: Path) -> None:
     settings.OPENBOOK_ERASURE_LEDGER = tmp_path / "ledger"
     ledger.note(ledger.Kind.CLEARED, "019f", through=4)
