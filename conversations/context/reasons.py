@@ -13,7 +13,7 @@ class Reason(models.TextChoices):
     OTHER_BRANCH = "other_branch", "On another branch than the one that is answered"
     FULFILLED_ARTIFACT = "fulfilled_artifact", "Its artifact was made"
     ORPHAN_TOOL = "orphan_tool", "Nothing to send: half of a tool call, or of a kind that models don't take"
-    REFUSED = "refused", "A model declined to answer it"
+    REFUSED = "refused", "It was declined"
     FAILED = "failed", "Words of a reply that failed"
     OFFLINE = "offline", "Words of the offline responder"
     LIMIT = "limit", "More than the largest number of such items"
@@ -77,7 +77,8 @@ RULES: dict[Reason, str] = {
     ),
     Reason.ORPHAN_TOOL: "A tool call and its result are sent together or not at all.",  # W4
     Reason.REFUSED: (  # P6
-        "A message that a model declined to answer is left out of what comes later, as it would be declined again."
+        "A message that a model declined to answer, or that moderation refused, is left out of what comes later, as it "
+        "would be declined again."
     ),
     Reason.FAILED: "What a reply wrote before it failed is nobody's words and is not sent.",  # P6
     Reason.OFFLINE: (  # P6
@@ -128,7 +129,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.OTHER_BRANCH: "on another branch of this conversation",
     Reason.FULFILLED_ARTIFACT: "already done: its artifact exists",
     Reason.ORPHAN_TOOL: "nothing in it that a model can read",
-    Reason.REFUSED: "the model declined to answer it",
+    Reason.REFUSED: "it was declined",
     Reason.FAILED: "words of a reply that failed",
     Reason.OFFLINE: "words of the offline responder, which are no model's",
     Reason.LIMIT: "more than are told of at once",

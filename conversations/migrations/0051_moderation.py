@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=conversations.runtime.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('at', models.DateTimeField()),
-                ('stage', models.CharField(choices=[('message', 'a message, before a model is given it'), ('reply', 'a reply, before it is shown or its tools are run')], max_length=7)),
+                ('stage', models.CharField(choices=[('message', 'message'), ('reply', 'reply')], max_length=7)),
                 ('moderator', models.CharField(help_text='Its name at that time.', max_length=80)),
                 ('result', models.CharField(choices=[('allowed', 'allowed'), ('marked', 'marked'), ('refused', 'refused'), ('failed', 'failed')], max_length=7)),
                 ('labels', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=80), default=list)),

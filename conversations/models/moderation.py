@@ -11,8 +11,8 @@ from conversations.runtime.ids import uuid7
 class Stage(models.TextChoices):
     """When something is examined."""
 
-    MESSAGE = "message", "a message, before a model is given it"
-    REPLY = "reply", "a reply, before it is shown or its tools are run"
+    MESSAGE = "message", "message"
+    REPLY = "reply", "reply"
 
 
 class Moderator(models.Model):
