@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from conversations.errors import OpenbookError
 from conversations.models import Message, Reply
+from conversations.runtime.wording import worded
 
 MAX_TITLE_CHARS = 200
 MAX_VERSIONS = 1_000
@@ -104,7 +105,7 @@ def add_version(artifact: Artifact, *, content: str, made: Provenance) -> SavedV
     if artifact.version >= MAX_VERSIONS:
         raise ArtifactError(
             "too_many_versions",
-            f"An artifact has at most {MAX_VERSIONS:,} versions. Make a new one.",
+            worded("An artifact has at most {most} versions. Make a new one.", most=MAX_VERSIONS),
             limit=MAX_VERSIONS,
         )
     artifact.version += 1
@@ -176,14 +177,13 @@ def check_title(title: str) -> None:
     if not title:
         raise ArtifactError("title_missing", "Give the artifact a title.")
     if len(title) > MAX_TITLE_CHARS:
-        raise ArtifactError(
-            "title_too_long", f"A title has at most {MAX_TITLE_CHARS} characters.", limit=MAX_TITLE_CHARS
-        )
+        words = worded("A title has at most {most} characters.", most=MAX_TITLE_CHARS)
+        raise ArtifactError("title_too_long", words, limit=MAX_TITLE_CHARS)
 
 
 def check_kind(kind: str) -> None:
     if kind not in Kind.values:
-        raise ArtifactError("kind_unknown", f"`kind` is one of {', '.join(Kind.values)}.")
+        raise ArtifactError("kind_unknown", worded("`kind` is one of {names}.", names=", ".join(Kind.values)))
 
 
 def check_content(content: str) -> None:
@@ -192,8 +192,11 @@ def check_content(content: str) -> None:
     if len(content) > settings.OPENBOOK_MAX_ARTIFACT_CHARS:
         raise ArtifactError(
             "artifact_too_long",
-            f"The content has {len(content):,} characters; the limit is {settings.OPENBOOK_MAX_ARTIFACT_CHARS:,}. "
-            "Shorten it or make several artifacts.",
+            worded(
+                "The content has {length} characters; the limit is {most}. Shorten it or make several artifacts.",
+                length=len(content),
+                most=settings.OPENBOOK_MAX_ARTIFACT_CHARS,
+            ),
             limit=settings.OPENBOOK_MAX_ARTIFACT_CHARS,
             length=len(content),
         )
@@ -210,7 +213,10 @@ def _locked(artifact: Artifact, based_on: int | None = None) -> Artifact:
     if based_on is not None and based_on != artifact.version:
         raise ArtifactError(
             "version_conflict",
-            f"Version {artifact.version} was saved meanwhile. Look at it, then save again based on it; nothing was stored.",
+            worded(
+                "Version {version} was saved meanwhile. Look at it, then save again based on it; nothing was stored.",
+                version=artifact.version,
+            ),
             version=artifact.version,
         )
     return artifact

@@ -1,8 +1,16 @@
 """Errors that people and programs are told. One shape on every door: REST, SSE and WebSocket (shared by all of them)."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from conversations.runtime.request_ids import current_request_id
+from conversations.runtime.wording import Worded
+
+
+class WordingObject(TypedDict):
+    """What a message with figures is made of, for pages that say it in another language."""
+
+    sentences: Annotated[list[str], "In English, with `{name}` in the place of a value."]
+    values: Annotated[dict[str, Any], "By name."]
 
 
 class ErrorObject(TypedDict):
@@ -13,6 +21,7 @@ class ErrorObject(TypedDict):
     message: Annotated[str, "For people: what to do."]
     details: Annotated[dict[str, Any], "What more there is to know, by `code`; may be empty."]
     request_id: Annotated[str, "The server's log tells more under it; also in `X-Request-ID`."]
+    wording: NotRequired[Annotated[WordingObject, "Where the message holds figures or names."]]
 
 
 class ErrorAnswer(TypedDict):
@@ -350,13 +359,16 @@ def error_object(
     *, type: str, code: str, message: str, details: dict[str, Any] | None = None, request_id: str = ""
 ) -> ErrorObject:
     """The error object of the contract."""
-    return {
+    error: ErrorObject = {
         "type": type,
         "code": code,
         "message": message,
         "details": details or {},
         "request_id": request_id or current_request_id.get(),
     }
+    if isinstance(message, Worded):
+        error["wording"] = {"sentences": [*message.sentences], "values": {**message.values}}
+    return error
 
 
 def describe(error: OpenbookError) -> ErrorObject:

@@ -13,6 +13,7 @@ from artifacts.exporting import FORMATS, PROBLEM, TABLE_FORMATS, ExportFile
 from artifacts.exporting.markdown import NOT_DRAWN, as_markdown, is_csv
 from artifacts.exporting.names import file_name, media_type, source_extension
 from artifacts.services import ArtifactError
+from conversations.runtime.wording import worded
 
 log = logging.getLogger("openbook.artifacts")
 
@@ -32,7 +33,7 @@ def export(
     ``ended_by`` is given what ends it, from any thread.
     """
     if as_ not in FORMATS:
-        raise ArtifactError("export_unknown", f"`as` is one of {', '.join(FORMATS)}.")
+        raise ArtifactError("export_unknown", worded("`as` is one of {names}.", names=", ".join(FORMATS)))
     if as_ == "source" or (kind, as_) == ("html", "html"):
         extension = source_extension(kind, language, is_csv=is_csv(content))
         return _file(title, extension, content.encode())
@@ -71,7 +72,10 @@ def _converted(job: dict[str, str], ended_by: Callable[[End], None]) -> bytes:
         except subprocess.TimeoutExpired:
             raise ArtifactError(
                 "export_too_long",
-                f"The export took longer than {seconds:g} seconds and was ended. Export the source, or less at once.",
+                worded(
+                    "The export took longer than {seconds} seconds and was ended. Export the source, or less at once.",
+                    seconds=f"{seconds:g}",
+                ),
                 seconds=seconds,
             ) from None
         finally:

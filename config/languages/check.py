@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from babel.messages.catalog import Catalog, Message
 
-from config.languages import bare, catalogues
+from config.languages import bare, catalogues, raised
 from config.languages.catalogues import Source
 from config.languages.extraction import extracted
 
@@ -57,6 +57,7 @@ def name(message: Message) -> str:
 
 def problems(*, allow_missing: bool) -> Iterator[str]:
     yield from bare.problems()
+    yield from raised.problems()
     expected = {domain: extracted(domain) for domain in catalogues.DOMAINS}
     for source in catalogues.sources():
         found = [] if allow_missing else list(missing(source, expected[source.domain]))

@@ -6,7 +6,7 @@ So what lies below the doors knows no languages, and nothing of it that a model 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from config.languages import names
+from config.languages import names, raised
 from conversations import errors
 from conversations.context.builder import STEPS
 from conversations.context.explain.section_names import OWN_LABELS, section_names
@@ -108,8 +108,9 @@ def texts_in(table: Any) -> Iterator[str]:
 
 
 def error_messages() -> Iterator[str]:
-    """Those that say the same each time."""
+    """Of kinds of errors, and those that are raised."""
     kinds = [errors.OpenbookError]
     for kind in kinds:
         kinds.extend(kind.__subclasses__())
         yield kind.message
+    yield from raised.messages()

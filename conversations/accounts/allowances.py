@@ -32,6 +32,7 @@ from conversations.providers.base import COUNTED_TOKENS, NO_USAGE, ModelCall, Re
 from conversations.runtime import clock
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
+from conversations.runtime.wording import worded
 
 SQL = read_statements(__file__)
 
@@ -41,11 +42,27 @@ SHARES = {TokenReservation.Purpose.NOTES: 0.5}
 """How much of a day's tokens one purpose may take: what is noted must not keep a person from talking."""
 SOON_SECONDS = 5
 """When to try again where it depends on the end of a reply."""
-GOES_ON_LATER = "What was written and done until then is kept."
+GOES_ON_LATER = worded("What was written and done until then is kept.")
+NOTHING_STORED = worded("Nothing was stored.")
 TOO_LITTLE = {
-    USER: "ask the people who run this server for a higher limit.",
-    TOKEN: "make a token with a higher limit.",
+    USER: "It would not fit into a whole day: ask the people who run this server for a higher limit.",
+    TOKEN: "It would not fit into a whole day: make a token with a higher limit.",
 }
+ONE_RUNS = {
+    USER: "1 reply is running, and {most} may at once.",
+    TOKEN: "1 reply is running with this token, and {most} may at once.",
+}
+MANY_RUN = {
+    USER: "{used} replies are running, and {most} may at once.",
+    TOKEN: "{used} replies are running with this token, and {most} may at once.",
+}
+NO_ROOM = {
+    USER: "The day's {most} tokens leave no room: {used} are used, {reserved} set aside for what runs, and this may take "
+    "{tokens}.",
+    TOKEN: "The {most} tokens a day of this token leave no room: {used} are used, {reserved} set aside for what runs, and "
+    "this may take {tokens}.",
+}
+"""By whose limit it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,15 +194,17 @@ def refusal(
     now: datetime,
     whose: str = USER,
     *,
-    ending: str = "Nothing was stored.",
+    ending: str = NOTHING_STORED,
 ) -> RateLimited | None:
     """What speaks against a call that may take so many tokens."""
     if limits.running_replies and use.running >= limits.running_replies:
-        by = " with this token" if whose == TOKEN else ""
-        replies = "1 reply is" if use.running == 1 else f"{use.running:,} replies are"
         return RateLimited(
-            f"{replies} running{by}, and {limits.running_replies:,} may at once. Wait until one has ended or "
-            "stop one, then send again. Nothing was stored.",
+            worded(
+                (ONE_RUNS if use.running == 1 else MANY_RUN)[whose],
+                "Wait until one has ended or stop one, then send again. Nothing was stored.",
+                used=use.running,
+                most=limits.running_replies,
+            ),
             limit=RUNNING,
             whose=whose,
             most=limits.running_replies,
@@ -195,18 +214,25 @@ def refusal(
     if limits.tokens_day and use.spent + use.reserved + tokens > limits.tokens_day:
         fits_later = use.spent + tokens <= limits.tokens_day
         seconds = _seconds_to_tomorrow(now)
+        hours, minutes = divmod(seconds // 60, 60)
         if tokens > limits.tokens_day:
-            when = f"It would not fit into a whole day: {TOO_LITTLE[whose]}"
+            when = TOO_LITTLE[whose]
         elif fits_later:
             when = "Replies that run hold the rest: send again when they have ended."
         else:
-            hours, minutes = divmod(seconds // 60, 60)
-            when = f"A new day begins at 00:00 UTC, in {hours} h {minutes} min."
-        those = f"{limits.tokens_day:,} tokens"
-        day = f"The {those} a day of this token" if whose == TOKEN else f"The day's {those}"
+            when = "A new day begins at 00:00 UTC, in {hours} h {minutes} min."
         return RateLimited(
-            f"{day} leave no room: {use.spent:,} are used, {use.reserved:,} set aside for "
-            f"what runs, and this may take {tokens:,}. {when} {ending}",
+            worded(
+                NO_ROOM[whose],
+                when,
+                ending,
+                most=limits.tokens_day,
+                used=use.spent,
+                reserved=use.reserved,
+                tokens=tokens,
+                hours=hours,
+                minutes=minutes,
+            ),
             limit=TOKENS,
             whose=whose,
             most=limits.tokens_day,
@@ -320,7 +346,7 @@ def _refuse_beyond_share(purpose: TokenReservation.Purpose, most_tokens: int | N
     share = SHARES.get(purpose)
     if share and most_tokens and used + tokens > share * most_tokens:
         raise RateLimited(
-            f"Notes may take {share:.0%} of the day's tokens, which are used.",
+            worded("Notes may take {share} of the day's tokens, which are used.", share=f"{share:.0%}"),
             limit=TOKENS,
             whose=USER,
             most=int(share * most_tokens),

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from conversations.errors import RateLimited
 from conversations.models import ApiToken, UserLimits
 from conversations.runtime import rate_counters
+from conversations.runtime.wording import worded
 
 MINUTE = 60
 DAY = 86_400
@@ -89,12 +90,18 @@ def count_request(user: User, token: ApiToken | None) -> Quota:
     return min((quota for quota in (own, all_of_them) if quota.most), key=lambda quota: quota.left, default=NO_QUOTA)
 
 
+TOO_MANY = {
+    USER: "Too many requests: {most} a minute are allowed. Go on in {seconds} s.",
+    TOKEN: "Too many requests: {most} a minute are allowed with this token. Go on in {seconds} s.",
+}
+"""By whose limit it is."""
+
+
 def _count(key: str, most: int, whose: str) -> Quota:
     if not most:
         return NO_QUOTA
     used, seconds = rate_counters.count(key, seconds=MINUTE)
     if used > most:
-        by = " with this token" if whose == TOKEN else ""
-        message = f"Too many requests: {most:,} a minute are allowed{by}. Go on in {seconds} s."
+        message = worded(TOO_MANY[whose], most=most, seconds=seconds)
         raise RateLimited(message, limit=REQUESTS, whose=whose, most=most, retry_after=seconds)
     return Quota(most=most, left=most - used, seconds=seconds)

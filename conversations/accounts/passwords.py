@@ -14,6 +14,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 
 from conversations.errors import RateLimited
+from conversations.runtime.wording import worded
 
 THREADS = 1 if (os.cpu_count() or 1) <= 2 else 2
 PLACES = 16
@@ -35,7 +36,9 @@ class Places:
         """Raises ``RateLimited`` where none is free."""
         with self._lock:
             if self._taken.total() >= self._total or self._taken[who] >= self._of_one:
-                message = f"Too many people sign in at this moment. Try again in {RETRY_SECONDS} s."
+                message = worded(
+                    "Too many people sign in at this moment. Try again in {seconds} s.", seconds=RETRY_SECONDS
+                )
                 raise RateLimited(message, limit="password_hashes", most=self._of_one, retry_after=RETRY_SECONDS)
             self._taken[who] += 1
 

@@ -17,6 +17,7 @@ from conversations.accounts import devices, passwords
 from conversations.accounts.limits import MINUTE
 from conversations.errors import RateLimited
 from conversations.runtime import rate_counters
+from conversations.runtime.wording import worded
 
 HOUR = 3_600
 ATTEMPTS = 10
@@ -55,8 +56,8 @@ def attempt(request: HttpRequest, username: str) -> Iterator[SignInAttempt]:
     # A place first: who is refused for want of one has not guessed.
     with passwords.place(made.name if is_known else network):
         if made.address:
-            _count(made.address, ATTEMPTS_OF_ADDRESS, MINUTE, "from your address")
-        _count(made.name, ATTEMPTS, MINUTE, "for this user name")
+            _count(made.address, ATTEMPTS_OF_ADDRESS, MINUTE, FROM_ADDRESS)
+        _count(made.name, ATTEMPTS, MINUTE, FOR_NAME)
         token = passwords.is_counted.set(True)
         try:
             yield made
@@ -74,14 +75,14 @@ def new_password(request: HttpRequest, kind: str) -> Iterator[None]:
 
 def count_request(request: HttpRequest, kind: str, *, most: int) -> None:
     """Something that strangers may ask for only so often an hour, from one address. Raises ``RateLimited``."""
-    _count(_key(kind, network_of(address_of(request))), most, HOUR, "from your address")
+    _count(_key(kind, network_of(address_of(request))), most, HOUR, FROM_ADDRESS)
 
 
 def count_guess(request: HttpRequest, kind: str, *, most: int) -> Callable[[], None]:
     """An address that may be a guess at a secret, counted before it is looked at; so many wrong ones a minute from one network.
     Raises ``RateLimited``. Returns what takes it back: it was right."""
     key = _key(kind, network_of(address_of(request)))
-    _count(key, most, MINUTE, "from your address")
+    _count(key, most, MINUTE, FROM_ADDRESS)
     return lambda: rate_counters.take_back(key, seconds=MINUTE)
 
 
@@ -104,11 +105,15 @@ def network_of(address: str) -> str:
     return str(ip_network((int(ip), 64), strict=False)) if isinstance(ip, IPv6Address) else str(ip)
 
 
-def _count(key: str, most: int, seconds: int, words: str) -> None:
+FROM_ADDRESS = worded("Too many attempts from your address.")
+FOR_NAME = worded("Too many attempts for this user name.")
+
+
+def _count(key: str, most: int, seconds: int, what: str) -> None:
     used, wait = rate_counters.count(key, seconds=seconds)
     if most and used > most:
-        when = f"{wait} s" if wait <= MINUTE else f"{-(-wait // MINUTE)} minutes"
-        message = f"Too many attempts {words}. Try again in {when}."
+        when = "Try again in {seconds} s." if wait <= MINUTE else "Try again in {minutes} minutes."
+        message = worded(what, when, seconds=wait, minutes=-(-wait // MINUTE))
         raise RateLimited(message, limit="sign_in", most=most, retry_after=wait)
 
 

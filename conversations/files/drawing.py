@@ -15,6 +15,7 @@ from artifacts.reading.process import Limits, page_pictures
 from conversations.errors import PictureNotFound
 from conversations.files import storage
 from conversations.models import File
+from conversations.runtime.wording import worded
 
 LIMITS = Limits(seconds=30.0, cpu_seconds=20)
 """For a few pages."""
@@ -62,7 +63,9 @@ def check_page(file: File, number: str) -> int:
         raise PictureNotFound("Only pages of PDFs are drawn. Of other files, read the parts.")
     page = int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
     if not 0 < page <= (file.pages_total or 0):
-        raise PictureNotFound(f"The file has no such page. It has {file.pages_total or 'none yet'}, counted from 1.")
+        pages = file.pages_total or 0
+        count = "It has {pages}, counted from 1." if pages else "It has none yet."
+        raise PictureNotFound(worded("The file has no such page.", count, pages=pages))
     return page
 
 

@@ -4,6 +4,7 @@ from django.db import transaction
 
 from conversations.errors import FileElsewhere, ProjectNotFound, TooManyFiles
 from conversations.models import File, Project
+from conversations.runtime.wording import worded
 
 MOST_FILES = 1_000
 """Of one project."""
@@ -15,7 +16,9 @@ def refuse_unless_place(project: Project) -> None:
     if not own.exists():
         raise ProjectNotFound
     if File.objects.filter(user=project.user_id, project=project).count() >= MOST_FILES:
-        raise TooManyFiles(f"A project has at most {MOST_FILES:,} files. Delete one first.", limit=MOST_FILES)
+        raise TooManyFiles(
+            worded("A project has at most {most} files. Delete one first.", most=MOST_FILES), limit=MOST_FILES
+        )
 
 
 @transaction.atomic

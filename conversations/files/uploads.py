@@ -22,6 +22,7 @@ from conversations.files import of_projects, storage, store
 from conversations.models import File, Project
 from conversations.runtime import clock
 from conversations.runtime.text import clean, one_line, shortened
+from conversations.runtime.wording import worded
 
 FIELD = "file"
 LOCK = 0x66696C65  # "file": PostgreSQL's advisory locks are known by number
@@ -45,7 +46,10 @@ class Upload:
 def too_large() -> FileTooLarge:
     most = settings.OPENBOOK_MAX_FILE_MB
     return FileTooLarge(
-        f"The file is too large; the limit is {most:,} MiB. Nothing was stored: send a part of it, or a smaller version.",
+        worded(
+            "The file is too large; the limit is {most} MiB. Nothing was stored: send a part of it, or a smaller version.",
+            most=most,
+        ),
         limit=most * MIB,
     )
 
@@ -166,7 +170,10 @@ def _refuse_unless_room(user: User, size: int) -> None:
     _wait_for_others(user)
     if store.of(user).filter(state=File.State.READING).count() >= MOST_READING:
         raise RateLimited(
-            f"{MOST_READING} of your files wait for being read. Nothing was stored: send it again when some are ready.",
+            worded(
+                "{most} of your files wait for being read. Nothing was stored: send it again when some are ready.",
+                most=MOST_READING,
+            ),
             limit="files_reading",
             whose="user",
             most=MOST_READING,
@@ -175,8 +182,13 @@ def _refuse_unless_room(user: User, size: int) -> None:
     room = store.room_of(user)
     if room.most and room.used + size > room.most:
         raise FilesFull(
-            f"Your files take {_mib(room.used)} of {_mib(room.most)} MiB, and this one has {_mib(size)}. Nothing was stored: "
-            "delete files or conversations that you don't need any more, or ask the people who run this server for more.",
+            worded(
+                "Your files take {used} of {most} MiB, and this one has {size}. Nothing was stored: delete files or "
+                "conversations that you don't need any more, or ask the people who run this server for more.",
+                used=_mib(room.used),
+                most=_mib(room.most),
+                size=_mib(size),
+            ),
             limit=room.most,
             used=room.used,
         )
@@ -188,8 +200,11 @@ def refuse_what_is_stored_unless_room(user: User) -> None:
     room = store.room_of(user)
     if room.most and room.used > room.most:
         raise FilesFull(
-            f"Your files would take {_mib(room.used)} of {_mib(room.most)} MiB. Nothing was stored: others were uploaded "
-            "meanwhile.",
+            worded(
+                "Your files would take {used} of {most} MiB. Nothing was stored: others were uploaded meanwhile.",
+                used=_mib(room.used),
+                most=_mib(room.most),
+            ),
             limit=room.most,
             used=room.used,
         )

@@ -24,6 +24,7 @@ from conversations.import_export.records import Record
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import refuse
 from conversations.models import Prompt
+from conversations.runtime.wording import worded
 from conversations.threads.projects import MOST_PROJECTS
 from conversations.threads.prompts import MOST_PROMPTS
 from memory.models import Memory, Topic
@@ -168,7 +169,11 @@ def _check_count(section: str, number: int) -> None:
     most = SECTIONS[section]
     if number > most:
         raise ImportTooLarge(
-            f"The document has more than {most:,} {section}. Nothing was imported: send it as several documents.",
+            worded(
+                "The document has more than {most} {section}. Nothing was imported: send it as several documents.",
+                most=most,
+                section=section,
+            ),
             limit=most,
         )
 

@@ -64,6 +64,7 @@ from conversations.models import (
     Thread,
 )
 from conversations.runtime import clock, long_work
+from conversations.runtime.wording import worded
 from conversations.threads import prompts
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
@@ -256,7 +257,9 @@ def _existing_id(error: IntegrityError) -> AlreadyExists | None:
     match = UUID.search(cause.diag.message_detail or "")
     id = match.group() if match else ""
     return AlreadyExists(
-        f"Nothing was imported: the {kind} {id} came here in this moment. Send the import again.",
+        worded(
+            "Nothing was imported: the {kind} {id} came here in this moment. Send the import again.", kind=kind, id=id
+        ),
         kind=kind,
         id=id,
     )

@@ -18,6 +18,7 @@ from conversations.import_export.values import MOST_CHARS, Fields, TextTooLong
 from conversations.models import Message, text_blocks
 from conversations.models.data_map import FORGOTTEN
 from conversations.runtime.text import shortened
+from conversations.runtime.wording import worded
 
 WRITER_CHARS = 200
 """Of the name of the model that wrote a turn. A longer one is cut: for a name no message is left out."""
@@ -41,8 +42,11 @@ class TurnIds:
         self.count += 1
         if self.count > MOST_TURNS:
             raise ImportTooLarge(
-                f"The document has more than {MOST_TURNS:,} messages. Nothing was imported: send it as several "
-                "documents, each with some of its threads.",
+                worded(
+                    "The document has more than {most} messages. Nothing was imported: send it as several documents, each "
+                    "with some of its threads.",
+                    most=MOST_TURNS,
+                ),
                 limit=MOST_TURNS,
             )
         return self.count

@@ -12,6 +12,7 @@ from typing import IO
 
 from artifacts.reading.archives import DAMAGED, ENCRYPTED
 from conversations.errors import ImportTooLarge, InvalidImport
+from conversations.runtime.wording import worded
 
 DOCUMENT = re.compile(r"(?:^|/)conversations?(?:[-_]\d+)?\.json$", re.IGNORECASE)
 """``conversations.json``, the parts of a large export, and what Openbook itself gives for a thread."""
@@ -119,8 +120,11 @@ class _ArchivedFile(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         if size > LONGEST_LIST:
             raise ImportTooLarge(
-                f"The ZIP file holds too many files: their list takes more than {LONGEST_LIST // 2**20} MiB. Nothing was "
-                "imported: send the `conversations.json` in it alone."
+                worded(
+                    "The ZIP file holds too many files: their list takes more than {most} MiB. Nothing was imported: send the "
+                    "`conversations.json` in it alone.",
+                    most=LONGEST_LIST // 2**20,
+                )
             )
         return self._file.read(size)
 
@@ -162,8 +166,12 @@ def _check(members: Sequence[zipfile.ZipInfo], most: int) -> None:
         )
     if len(members) > MOST_DOCUMENTS:
         raise ImportTooLarge(
-            f"The ZIP file holds {len(members):,} documents; the limit is {MOST_DOCUMENTS:,}. Nothing was imported: send "
-            "them as several ZIP files.",
+            worded(
+                "The ZIP file holds {documents} documents; the limit is {most}. Nothing was imported: send them as several "
+                "ZIP files.",
+                documents=len(members),
+                most=MOST_DOCUMENTS,
+            ),
             limit=MOST_DOCUMENTS,
         )
     if sum(member.file_size for member in members) > most:  # no more than that is ever unpacked
@@ -174,8 +182,11 @@ def _check(members: Sequence[zipfile.ZipInfo], most: int) -> None:
 
 def too_large(most: int) -> ImportTooLarge:
     return ImportTooLarge(
-        f"The document is too large; the limit is {most // 2**20} MiB. Nothing was imported: send it as several documents, "
-        "each with some of its threads.",
+        worded(
+            "The document is too large; the limit is {most} MiB. Nothing was imported: send it as several documents, each "
+            "with some of its threads.",
+            most=most // 2**20,
+        ),
         limit=most,
     )
 

@@ -10,6 +10,7 @@ from conversations.context.turns.turn import Turn
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, model_of, provider_name, refusals
+from conversations.runtime.wording import worded
 from conversations.threads import model_choices
 
 LESS = 0.7
@@ -109,7 +110,8 @@ def _named(id: str, offered: Sequence[ModelOfProvider]) -> ModelOfProvider:
         return found
     names = [name for _, name in offered]
     ids = ["/".join(each) if names.count(each[1]) > 1 else each[1] for each in offered]
-    raise ModelNotOffered(f"This reply can be asked of {' or '.join(ids)}, and of no other model.", models=ids)
+    words = worded("This reply can be asked of these models alone: {names}.", names=", ".join(ids))
+    raise ModelNotOffered(words, models=ids)
 
 
 def less_than(tokens: int) -> int:

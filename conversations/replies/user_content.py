@@ -12,6 +12,7 @@ from conversations.context.tokens.estimate import text_of
 from conversations.errors import InvalidMessage, MessageTooLong
 from conversations.models import text_blocks
 from conversations.runtime.text import clean
+from conversations.runtime.wording import worded
 
 MAX_CLIENT_ID_CHARS = 100
 
@@ -57,8 +58,11 @@ def user_blocks(content: Any, *, may_be_empty: bool = False) -> list[dict[str, A
     length = len(text_of(blocks))
     if length > settings.OPENBOOK_MAX_MESSAGE_CHARS:
         raise MessageTooLong(
-            f"The message has {length:,} characters; the limit is {settings.OPENBOOK_MAX_MESSAGE_CHARS:,}. "
-            "Shorten it or send it in parts.",
+            worded(
+                "The message has {length} characters; the limit is {most}. Shorten it or send it in parts.",
+                length=length,
+                most=settings.OPENBOOK_MAX_MESSAGE_CHARS,
+            ),
             limit=settings.OPENBOOK_MAX_MESSAGE_CHARS,
             length=length,
         )
@@ -72,7 +76,8 @@ def file_ids(value: Any) -> list[uuid.UUID]:
     except (ValueError, TypeError, AttributeError):
         raise InvalidMessage("`files` must be a list of ids as `POST files/` answers with them.") from None
     if len(ids) > MOST_FILES:
-        raise InvalidMessage(f"A message may bring {MOST_FILES} files; this one has {len(ids)}. Send it in parts.")
+        words = "A message may bring {most} files; this one has {files}. Send it in parts."
+        raise InvalidMessage(worded(words, most=MOST_FILES, files=len(ids)))
     return ids
 
 
@@ -81,7 +86,8 @@ def client_id(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or len(value) > MAX_CLIENT_ID_CHARS or clean(value) != value:
-        raise InvalidMessage(f"`client_message_id` must be a text of at most {MAX_CLIENT_ID_CHARS} characters.")
+        words = "`client_message_id` must be a text of at most {most} characters."
+        raise InvalidMessage(worded(words, most=MAX_CLIENT_ID_CHARS))
     return value
 
 

@@ -3,8 +3,9 @@
 Programs, workers and commands have no page, so they read English.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import cast
+from typing import Self, cast
 
 from django.conf import settings
 from django.utils import translation
@@ -23,6 +24,31 @@ def counted(one: str, many: str, count: int, /, **values: object) -> str:
     return ngettext(one, many, count).format_map(
         {"count": number(count), **{name: shown(value) for name, value in values.items()}}
     )
+
+
+class Worded(str):
+    """A message with figures: English, with the ``sentences`` and ``values`` that it is made of, so that a page can say it in
+    its language. ``{name}`` in a sentence is a value; each sentence is translated by itself."""
+
+    sentences: tuple[str, ...]
+    values: Mapping[str, object]
+
+    def __new__(cls, *sentences: str, values: Mapping[str, object]) -> Self:
+        english = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
+        message = super().__new__(cls, " ".join(sentences).format_map(english))
+        message.sentences, message.values = sentences, values
+        return message
+
+
+def worded(*sentences: str, **values: object) -> Worded:
+    return Worded(*sentences, values=values)
+
+
+def translated(message: str) -> str:
+    """What the API says in English, in the language of the page."""
+    if isinstance(message, Worded):
+        return " ".join(filled(sentence, **message.values) for sentence in message.sentences)
+    return gettext(message) if message else ""
 
 
 def shown(value: object) -> object:

@@ -31,6 +31,7 @@ from conversations.errors import (
 from conversations.models import Message, Share, Thread
 from conversations.models.shares import PURPOSE
 from conversations.runtime import clock, encryption
+from conversations.runtime.wording import worded
 from conversations.sharing.path import is_shown
 from memory.forgetting import ledger
 
@@ -140,7 +141,8 @@ def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
         raise TemporaryThread
     now = clock.now()
     if Share.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count() >= MOST:
-        raise TooManyShares(f"You have {MOST} links that work. Revoke one you don’t need, then try again.", limit=MOST)
+        words = worded("You have {most} links that work. Revoke one you don’t need, then try again.", most=MOST)
+        raise TooManyShares(words, limit=MOST)
     token = secrets.token_urlsafe(32)
     shown = {f"shows_{name}": value for name, value in asdict(terms.shows).items()}
     share = Share.objects.create(

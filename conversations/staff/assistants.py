@@ -21,7 +21,7 @@ from conversations.providers import (
     provider_name,
 )
 from conversations.providers.model_catalog import LARGE
-from conversations.runtime.wording import filled, inside, lazy
+from conversations.runtime.wording import filled, inside, lazy, translated
 from conversations.staff import budget_figures, display
 from conversations.staff.base import PageAdmin
 from conversations.staff.model_choice import ASSUMED, SOURCES, ModelInput, misfits
@@ -159,7 +159,7 @@ class AssistantForm(ModelForm):
             provider = get_provider(provider_name(assistant))
             model = provider.describe(model_of(assistant, provider))
         except ProviderError as error:
-            return {"model": error.message}
+            return {"model": translated(error.message)}
         found = {} if provider.has_one_model else misfits(model, assistant)
         is_told = model.pk is not None  # else its sizes are taken for granted, and what is too large for it is cut
         return {field: problem for field, problem in found.items() if is_told or field == "effort"}

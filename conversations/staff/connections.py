@@ -34,7 +34,7 @@ from conversations.providers import (
 from conversations.providers.clouds import CLOUDS
 from conversations.providers.model_listing import OfferedModel
 from conversations.runtime.ids import lowest_uuid7
-from conversations.runtime.wording import filled
+from conversations.runtime.wording import filled, translated
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.connection_form import SECRET_FIELDS, ConnectionForm, kept_secrets
@@ -172,7 +172,7 @@ class ConnectionAdmin(PageAdmin[Connection]):
         try:
             trial = _tried(request, row)
         except RateLimited as error:
-            self.message_user(request, error.message, messages.ERROR)
+            self.message_user(request, translated(error.message), messages.ERROR)
             return HttpResponseRedirect(display.change_url(Connection, row.pk))
         words = trial.words[: Connection._meta.get_field("test_result").max_length]
         now = timezone.now()

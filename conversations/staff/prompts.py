@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from conversations.errors import InvalidMessage
 from conversations.models import SharedPrompt
 from conversations.runtime import clock
+from conversations.runtime.wording import translated
 from conversations.staff.base import PageAdmin
 from conversations.threads import prompts
 
@@ -26,7 +27,7 @@ class PromptForm(ModelForm):
         try:
             prompts.refuse_variables(text)
         except InvalidMessage as error:
-            raise ValidationError(error.message) from error
+            raise ValidationError(translated(error.message)) from error
         return text
 
 

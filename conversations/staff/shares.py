@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.models import Share
-from conversations.runtime.wording import filled
+from conversations.runtime.wording import filled, translated
 from conversations.sharing import shares
 from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, thread_column, user_column
@@ -53,7 +53,7 @@ class ShareAdmin(InspectionAdmin[Share]):
         try:
             shares.revoke(queryset)
         except LedgerAway as refusal:
-            self.message_user(request, refusal.message, messages.ERROR)
+            self.message_user(request, translated(refusal.message), messages.ERROR)
             return
         for share in working:
             self.log_change(request, share, "Revoked.")

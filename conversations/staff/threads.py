@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 
 from conversations.errors import ReplyInProgress
 from conversations.models import ContentAccess, Reply, Thread
-from conversations.runtime.wording import filled
+from conversations.runtime.wording import filled, translated
 from conversations.staff import access, deletion_counts, display, live
 from conversations.staff.access import Sight
 from conversations.staff.audited import AuditedAdmin
@@ -153,5 +153,5 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def refuse(self, request: HttpRequest, error: ReplyInProgress) -> HttpResponse:
         """A reply may start between the page that asks whether to delete and the delete."""
-        self.message_user(request, error.message, messages.ERROR)
+        self.message_user(request, translated(error.message), messages.ERROR)
         return HttpResponseRedirect(request.path)

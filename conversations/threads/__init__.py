@@ -20,6 +20,7 @@ from conversations.errors import (
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.runtime import clock
 from conversations.runtime.text import clean
+from conversations.runtime.wording import worded
 
 NEW = "new"
 """The one literal id that opens a thread (T5)."""
@@ -124,8 +125,9 @@ def assistant_named(slug: str | None) -> Assistant:
     offered = offered_assistants()
     assistant = offered.filter(slug=slug).first() if slug else offered.order_by("-is_default", "order").first()
     if assistant is None:
-        names = ", ".join(offered.values_list("slug", flat=True)) or "none; staff can activate one in the admin"
-        raise InvalidMessage(f"There is no such assistant. Offered are: {names}.", field="assistant")
+        names = ", ".join(offered.values_list("slug", flat=True))
+        which = "Offered are: {names}." if names else "Offered are: none; staff can activate one in the admin."
+        raise InvalidMessage(worded("There is no such assistant.", which, names=names), field="assistant")
     return assistant
 
 
@@ -134,7 +136,9 @@ def assistant_known(slug: str) -> Assistant:
     assistant = Assistant.objects.filter(slug=clean(slug)).first()
     if assistant is None:
         names = ", ".join(Assistant.objects.order_by("order", "name").values_list("slug", flat=True))
-        raise InvalidMessage(f"There is no such assistant. There are: {names}.", field="assistant")
+        raise InvalidMessage(
+            worded("There is no such assistant.", "There are: {names}.", names=names), field="assistant"
+        )
     return assistant
 
 

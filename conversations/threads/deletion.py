@@ -21,6 +21,7 @@ from conversations.files import store
 from conversations.models import ApiToken, File, Message, Project, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
+from conversations.runtime.wording import worded
 from conversations.threads import projects
 from conversations.threads.titles import titles_from
 from conversations.upkeep import hourly_figures
@@ -77,9 +78,10 @@ def delete_project(project: Project, *, threads_go: str | None) -> None:
     }
     if threads_go is None and any(held.values()):
         raise ProjectNotEmpty(
-            "The project holds {threads} threads, {files} files and {memories} notes. Say what becomes of threads and notes: "
-            "`?threads=keep` moves them out of it, `?threads=delete` deletes them. The files go with the project.".format(
-                **held
+            worded(
+                "The project holds {threads} threads, {files} files and {memories} notes. Say what becomes of threads and "
+                "notes: `?threads=keep` moves them out of it, `?threads=delete` deletes them. The files go with the project.",
+                **held,
             ),
             **held,
         )

@@ -15,6 +15,7 @@ from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Thread
 from conversations.models.threads import MOST_TAGS
 from conversations.runtime.text import clean, one_line
+from conversations.runtime.wording import worded
 from conversations.threads import projects
 
 
@@ -31,7 +32,8 @@ def tags_from(values: Iterable[str]) -> list[str]:
     """The same. Raises ``InvalidMessage`` where they are too many."""
     tags = distinct(values)
     if len(tags) > MOST_TAGS:
-        raise InvalidMessage(f"A thread has at most {MOST_TAGS} tags. Leave some out.", field="tags")
+        words = worded("A thread has at most {most} tags. Leave some out.", most=MOST_TAGS)
+        raise InvalidMessage(words, field="tags")
     return tags
 
 

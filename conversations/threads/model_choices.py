@@ -18,6 +18,7 @@ from conversations.providers import (
     provider_name,
 )
 from conversations.providers.base import Provider
+from conversations.runtime.wording import worded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +148,11 @@ def chosen(assistant: Assistant, id: str) -> ModelChoice:
         return min(named, key=lambda choice: (choice.whole_id != id, choice.provider != own))
     offered = ids_of(choices)
     raise ModelNotOffered(
-        f"There is no such model to choose for this assistant. There are: {', '.join(offered) or 'none'}.",
+        worded(
+            "There is no such model to choose for this assistant.",
+            "There are: {names}." if offered else "There are none.",
+            names=", ".join(offered),
+        ),
         models=offered,
     )
 

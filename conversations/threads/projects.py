@@ -13,6 +13,7 @@ from conversations import threads
 from conversations.errors import InvalidMessage, ModelNotOffered, ProjectNotFound, ThreadNotFound, TooManyProjects
 from conversations.models import Assistant, File, Project, Thread
 from conversations.runtime import clock
+from conversations.runtime.wording import worded
 from conversations.threads import model_choices
 from memory.consolidation import moving
 
@@ -76,9 +77,9 @@ def checked(values: dict[str, Any], assistant: Assistant | None) -> dict[str, An
 def _known_presets(slugs: list[str]) -> list[str]:
     known = set(Preset.objects.filter(is_active=True).values_list("slug", flat=True))
     if unknown := [slug for slug in slugs if slug not in known]:
-        raise InvalidMessage(
-            f"There is no preset {unknown[0]}. There are: {', '.join(sorted(known)) or 'none'}.", field="presets"
-        )
+        sentences = ("There is no preset {name}.", "There are: {names}." if known else "There are none.")
+        words = worded(*sentences, name=unknown[0], names=", ".join(sorted(known)))
+        raise InvalidMessage(words, field="presets")
     return list(dict.fromkeys(slugs))
 
 

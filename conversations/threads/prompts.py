@@ -11,6 +11,7 @@ from conversations import threads
 from conversations.errors import InvalidMessage, PromptNotFound, PromptNotYours, TooManyPrompts
 from conversations.models import Prompt, SharedPrompt
 from conversations.runtime import clock
+from conversations.runtime.wording import worded
 
 MOST_PROMPTS, MOST_VARIABLES = 500, 20
 VARIABLE = re.compile(r"\{\{\s*([^\W_][\w \-]{0,39}?)\s*\}\}")
@@ -80,4 +81,5 @@ def change(prompt: Prompt | SharedPrompt, **values: Any) -> None:
 
 def refuse_variables(text: str) -> None:
     if len(variables_of(text)) > MOST_VARIABLES:
-        raise InvalidMessage(f"A prompt has at most {MOST_VARIABLES} variables. Use some of them again.", field="text")
+        words = worded("A prompt has at most {most} variables. Use some of them again.", most=MOST_VARIABLES)
+        raise InvalidMessage(words, field="text")

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from conversations.accounts import instructions, lifecycle, mailing, tokens
 from conversations.files import store
 from conversations.models.projects import LONGEST_INSTRUCTIONS
+from conversations.runtime.wording import translated
 from conversations.web.entry import refused_form
 from conversations.web.views import SignedInRequest
 from memory import services
@@ -114,6 +115,8 @@ def delete(request: SignedInRequest) -> HttpResponse:
         try:
             lifecycle.ask_deletion(request.user, request.session.session_key)
         except LedgerAway as error:
-            return render(request, "account/delete.html", context | {"problem": error.message}, status=error.status)
+            return render(
+                request, "account/delete.html", context | {"problem": translated(error.message)}, status=error.status
+            )
         return redirect("leaving")
     return render(request, "account/delete.html", context)

@@ -17,6 +17,7 @@ from django.utils.translation import get_language, gettext_noop
 
 from conversations.accounts import lifecycle, service_accounts, sign_in, sign_up
 from conversations.errors import RateLimited
+from conversations.runtime.wording import translated
 from conversations.tasks import mail_confirmation_link, mail_password_link
 
 
@@ -79,7 +80,7 @@ def counted_attempt(request: HttpRequest, username: str) -> Iterator[sign_in.Sig
             yield attempt
     except RateLimited as error:
         params = {"retry_after": error.details["retry_after"]}
-        raise ValidationError(error.message, code=error.code, params=params) from error
+        raise ValidationError(translated(error.message), code=error.code, params=params) from error
 
 
 def retry_after(form: forms.Form) -> int:

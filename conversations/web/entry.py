@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from conversations.accounts import devices, lifecycle, mailing, session_user, sign_in, sign_up
 from conversations.models import AccountDeletion
+from conversations.runtime.wording import translated
 from conversations.web.account_adapter import retry_after
 from memory.forgetting.ledger import LedgerAway
 
@@ -106,7 +107,9 @@ def leaving(request: HttpRequest) -> HttpResponse:
         try:
             lifecycle.keep(user)
         except LedgerAway as error:
-            return render(request, "account/leaving.html", context | {"problem": error.message}, status=error.status)
+            return render(
+                request, "account/leaving.html", context | {"problem": translated(error.message)}, status=error.status
+            )
         return redirect("chat")
     return render(request, "account/leaving.html", context)
 

@@ -22,6 +22,7 @@ from conversations.files.of_projects import MOST_FILES
 from conversations.models import File, Project
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.text import clean, one_line
+from conversations.runtime.wording import translated
 from conversations.threads import deletion, model_choices, projects
 from conversations.web.views import SignedInRequest
 
@@ -60,7 +61,7 @@ def listing(request: SignedInRequest) -> HttpResponse:
         try:
             return redirect("project", projects.create(request.user, name=name).id)
         except OpenbookError as problem:
-            error(request, problem.message)
+            error(request, translated(problem.message))
     context = {"projects": projects.counted(projects.of(request.user)), "name": name}
     return render(request, "conversations/projects.html", context)
 
@@ -77,7 +78,7 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
             success(request, _("Kept."))
             return redirect("project", project.id)
         except OpenbookError as problem:
-            error(request, problem.message)
+            error(request, translated(problem.message))
     files = list(store.of(request.user).filter(project=project))
     held = threads.of(request.user).filter(project=project).order_by("-updated_at", "-id")
     context: dict[str, Any] = {
@@ -121,7 +122,7 @@ def delete(request: SignedInRequest, project_id: UUID) -> HttpResponse:
     try:
         deletion.delete_project(project, threads_go=goes if goes in {"keep", "delete"} else None)
     except OpenbookError as problem:
-        error(request, problem.message)
+        error(request, translated(problem.message))
         return redirect("project", project.id)
     success(request, _("The project is deleted."))
     return redirect("projects")

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.models import Share
 from conversations.runtime.site import requested_address
+from conversations.runtime.wording import translated
 from conversations.sharing import shares
 from conversations.web.views import SignedInRequest
 from memory.forgetting.ledger import LedgerAway
@@ -47,7 +48,7 @@ def revoke(request: SignedInRequest, share_id: UUID) -> HttpResponse:
     try:
         revoked = shares.revoke(Share.objects.filter(user=request.user, id=share_id))
     except LedgerAway as refusal:
-        error(request, _(refusal.message))
+        error(request, translated(refusal.message))
         return redirect("shares")
     if not revoked:
         raise Http404("There is no such link.")

@@ -141,12 +141,19 @@ def hold_off(user_id: int) -> None:
     allowances.note_forgetting(user_id)
 
 
+WAIT_TO = {
+    "clear": "A reply is still running, which may come to tell of it. Wait for it to end or stop it, then clear.",
+    "delete": "A reply is still running, which may come to tell of it. Wait for it to end or stop it, then delete.",
+    "forget": "A reply is still running, which may come to tell of it. Wait for it to end or stop it, then forget.",
+}
+
+
 def refuse_while_running(user_id: int, what: str) -> None:
     """Whatever its thread was given: its model may search at any moment. Raises ``ReplyInProgress``."""
     running = Reply.objects.filter(user=user_id, thread__user=user_id, status=Reply.Status.RUNNING).first()
     if running:
         raise ReplyInProgress(
-            f"A reply is still running, which may come to tell of it. Wait for it to end or stop it, then {what}.",
+            WAIT_TO[what],
             thread=str(running.thread_id),
         )
 

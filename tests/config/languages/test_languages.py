@@ -10,9 +10,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone, translation
 
-from config.languages import bare, catalogues, check, extraction
+from config.languages import bare, catalogues, check, extraction, raised
 from conversations.context.render.rendering import canonical
+from conversations.errors import RateLimited, ThreadNotFound, describe
 from conversations.runtime import wording
+from conversations.runtime.wording import translated, worded
 from conversations.staff import display
 from tests.conversations.factories import make_context, make_reply, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_topic
@@ -93,6 +95,31 @@ def test_texts_of_templates_scripts_and_code_are_found(tmp_path: Path) -> None:
         ["Two {name}", ("{count} a", "{count} b")],
         ["Three"],
     ]
+
+
+def test_what_is_raised_is_found_with_all_its_sentences_and_an_f_string_is_refused() -> None:
+    source = """
+BUSY = {1: "One runs.", 2: "Two run."}
+def look(names):
+    words = worded(BUSY[1], "It is {name}." if names else "It is nobody.", name=names)
+    raise InvalidMessage(words)
+    raise NotFound("It is gone." if names else f"{names} is gone.")
+"""
+    assert sorted(raised.texts_in(source)) == [
+        "It is gone.", "It is nobody.", "It is {name}.", "One runs.", "Two run."
+    ]  # fmt: skip
+    assert raised.filled_in(source) == [6]
+    assert "Try again in {seconds} s." in [*raised.messages()]
+
+
+def test_a_message_with_figures_is_english_for_programs_and_in_the_language_of_a_page() -> None:
+    error = RateLimited(worded("Too many attempts from your address.", "Try again in {seconds} s.", seconds=1200))
+    with translation.override("de"):
+        assert describe(error)["message"] == str(error) == "Too many attempts from your address. Try again in 1,200 s."
+        assert translated(error.message) == "Zu viele Versuche von deiner Adresse. Versuche es in 1.200 s noch einmal."
+        assert translated(ThreadNotFound.message) != ThreadNotFound.message
+    sentences = ["Too many attempts from your address.", "Try again in {seconds} s."]
+    assert describe(error)["wording"] == {"sentences": sentences, "values": {"seconds": 1200}}
 
 
 def test_the_module_for_scripts_holds_what_is_translated_and_the_rule_of_plurals() -> None:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 
 from conversations.accounts import tokens
+from conversations.runtime.wording import worded
 
 Event = dict[str, Any]
 
@@ -24,6 +25,8 @@ class ApiResponse:
         """Status and error of a call that was refused; every error must have the one shape and name its request."""
         error = dict(self.body["error"])
         assert self.body == {"error": self.body["error"]}
+        if wording := error.pop("wording", None):
+            assert worded(*wording["sentences"], **wording["values"]) == error["message"]
         assert set(error) == {"type", "code", "message", "details", "request_id"}
         assert error.pop("request_id") == self.headers["x-request-id"] != ""
         return self.status, error

@@ -82,13 +82,13 @@ def test_a_preview_of_an_edit_is_the_request_to_the_byte_and_changes_nothing(use
     newer = send(user, "I live in Porto.", thread_id=thread, edits=str(left.id)).question
     learn(user)
     for edited in (newer, left):  # on the path, and on the branch that was left
-        edit = {"thread_id": thread, "edits": str(edited.id)}
         before = rows(user)
-        assert any("Porto" in memory for memory in before["memories"])
-        message = NewMessage(user=user, blocks=user_blocks("Where do I live?"), **edit)
+        assert "Porto" in str(before["memories"])
+        blocks = user_blocks("Where do I live?")
+        message = NewMessage(user=user, thread_id=thread, blocks=blocks, edits=str(edited.id))
         preview = str(upcoming(message).context.payload)
         assert rows(user) == before
-        again = send(user, "Where do I live?", **edit)
+        again = send(user, "Where do I live?", thread_id=thread, edits=str(edited.id))
         assert preview == sent(again)
         assert "Porto" not in preview
         send(user, "I live in Porto.", thread_id=thread)

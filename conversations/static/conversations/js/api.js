@@ -1,13 +1,13 @@
 /** The REST API with the session's cookie. Every failure is an ApiError whose message can be shown to people. */
 
-import { gettext } from "./language.js";
+import { gettext, errorText } from "./language.js";
 
 const ROOT = "/api/v1/";
 
 export class ApiError extends Error {
-  /** @param {{code: string, message: string, details?: Row}} error */
+  /** @param {{code: string, message: string, details?: Row, wording?: any}} error */
   constructor(status, error) {
-    super(error.message);
+    super(errorText(error));
     this.status = status;
     this.code = error.code;
     this.details = error.details ?? {};

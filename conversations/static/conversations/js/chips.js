@@ -3,7 +3,7 @@
 import { hasFailed } from "./attachments.js";
 import { byId, h, icon, iconButton } from "./dom.js";
 import { kindOf, looksLikePicture, namesOf, readingOf, sizeOf, unreadOf } from "./file-words.js";
-import { gettext } from "./language.js";
+import { gettext, errorText } from "./language.js";
 import { hasPicture, thumbnail } from "./thumbnails.js";
 import { unreadFold } from "./unread.js";
 
@@ -168,7 +168,7 @@ function wordsOf({ state, size, problem, info }) {
   if (state === "away") return gettext("Waits for the connection");
   if (!info) return sizeOf(size);
   if (info.status === "gone") return gettext("It is no longer here. Add it again.");
-  if (info.status === "failed") return info.error?.message ?? gettext("It could not be read.");
+  if (info.status === "failed") return info.error ? errorText(info.error) : gettext("It could not be read.");
   if (info.status === "reading") return `${readingOf(info)} · ${sizeOf(size)}`;
   return info.error?.message ?? `${kindOf(info)} · ${sizeOf(size)}`;
 }

@@ -56,6 +56,15 @@ export function ngettext(one, many, count, values = {}) {
   return filled(text, { count, ...values });
 }
 
+/**
+ * What went wrong, in the language of the page: the server says it in English, and what a message with figures is made
+ * of.
+ * @param {{message: string, wording?: {sentences: string[], values: Record<string, any>}}} error
+ */
+export function errorText({ message, wording }) {
+  return wording ? wording.sentences.map((text) => gettext(text, wording.values)).join(" ") : gettext(message);
+}
+
 /** For tables of texts that are translated when they are shown: marks, and changes nothing. @param {string} text */
 export function gettext_noop(text) {
   return text;

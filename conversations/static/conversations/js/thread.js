@@ -3,7 +3,7 @@
  */
 
 import { api, ApiError } from "./api.js";
-import { gettext } from "./language.js";
+import { gettext, errorText } from "./language.js";
 import { Sending } from "./sending.js";
 import { ThreadSocket } from "./socket.js";
 
@@ -369,7 +369,9 @@ export class OpenThread {
     return this.#pump();
   }
 
-  #refused({ code, message, details }) {
+  #refused(error) {
+    const { code, details } = error;
+    const message = errorText(error);
     if (ACCESS_LOST.has(code)) return undefined; // the connection's own bar says it, with a way out
     const id = details?.client_message_id;
     if (this.workbench.refused(id)) return this.on.onError(message);

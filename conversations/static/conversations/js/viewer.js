@@ -6,7 +6,7 @@ import { h, icon, iconButton } from "./dom.js";
 import { allParts, drawnPage, pagesOf, proseOf } from "./file-pages.js";
 import { allOf, kindOf, readingOf, sizeOf } from "./file-words.js";
 import { markOf } from "./given.js";
-import { gettext, ngettext } from "./language.js";
+import { gettext, ngettext, errorText } from "./language.js";
 import { PageList } from "./page-list.js";
 import { pictureOf } from "./thumbnails.js";
 import { unreadFold } from "./unread.js";
@@ -165,7 +165,7 @@ class Shown {
     );
     if (info.status === "failed" || !this.#pages.length) {
       this.bar.replaceChildren(download);
-      this.fail(info.error?.message ?? gettext("Nothing of it is read yet."), null);
+      this.fail(info.error ? errorText(info.error) : gettext("Nothing of it is read yet."), null);
       this.content.append(...[unreadFold(info)].filter(Boolean));
       return;
     }
@@ -390,7 +390,7 @@ class Shown {
 
 /** What is missing of it. */
 function noticesOf(info) {
-  const problem = info.error && h("p", { class: "viewer-problem" }, icon("warn"), info.error.message);
+  const problem = info.error && h("p", { class: "viewer-problem" }, icon("warn"), errorText(info.error));
   return [problem, unreadFold(info)].filter(Boolean);
 }
 

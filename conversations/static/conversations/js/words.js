@@ -1,6 +1,6 @@
 /** What the page says, where a code alone would say nothing to the reader. */
 
-import { dateFormat, gettext, locale, number } from "./language.js";
+import { dateFormat, errorText, gettext, locale, number } from "./language.js";
 
 const STATUS = {
   stopped: gettext("You stopped this reply here."),
@@ -20,8 +20,8 @@ const STOPPED_AT = {
 /** @returns {string} the note below a turn; empty for a complete one */
 export function noteOf(status, { error = null, refusal = null, stop_reason: reason = "" } = {}) {
   if (["complete", "completed", "forgotten"].includes(status)) return "";
-  if (refusal) return refusal.message;
-  if (error?.message && status !== "stopped") return error.message;
+  if (refusal) return errorText(refusal);
+  if (error?.message && status !== "stopped") return errorText(error);
   return (status === "incomplete" && STOPPED_AT[reason]) || STATUS[status] || gettext(
     "This reply ended as “{status}”.",
     { status },
