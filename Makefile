@@ -57,6 +57,7 @@ soak: ## six hundred kills, many examples, each hostile text
 		tests/conversations/accounts/test_allowances.py \
 		tests/browser/test_shut_in.py tests/browser/test_markup.py
 
+check: .local/locale.stamp
 check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrations, Django's checks; JavaScript too
 	"$(PYTHON)" -m ruff check .
 	"$(PYTHON)" -m ruff format --check .
