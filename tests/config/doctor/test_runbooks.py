@@ -30,7 +30,8 @@ ELSEWHERE = {
 UNIT = re.compile(r"(?:systemctl [a-z-]+(?: --now)?|-u) '?(openbook[\w@.*-]*)")
 PARTS = ("**What one sees.**", "**What it means for people.**", "## Look", "## Do", "## Well again")
 NAMED = re.compile(r"docs/operate/([a-z-]+\.md)")
-NOT_OURS = {"README.md", "backup.md", "install.md", "upgrade.md"}
+GUIDES = {"audit", "backup", "budgets", "install", "keeping", "moderation", "scim", "sign-in", "upgrade"}
+
 """No runbooks."""
 
 
