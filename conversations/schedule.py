@@ -3,7 +3,7 @@ the same time.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,12 +13,21 @@ from django.db.models import Q, QuerySet
 from django.tasks import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
-from conversations.files import progress
-from conversations.models import AccountDeletion, BytesToRemove, File
+from conversations.files import progress, storage
+from conversations.holds import release
+from conversations.models import AccountDeletion, File
 from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
-from conversations.tasks import close_temporary, delete_accounts, enqueue_reading, read_file, remove_bytes, retain
+from conversations.tasks import (
+    close_temporary,
+    delete_accounts,
+    enqueue_reading,
+    read_file,
+    release_holds,
+    remove_bytes,
+    retain,
+)
 from conversations.threads import temporary
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
@@ -47,6 +56,16 @@ MOST_WORKERS = 5
 """After so many have ended in the middle of a task it is not tried again."""
 WAITING = [TaskResultStatus.READY, TaskResultStatus.RUNNING]
 
+OTHERS: list[tuple[Task[[], None], timedelta, Callable[[datetime], bool]]] = [
+    (remove_bytes, REMOVE_EVERY, lambda now: storage.due(now).exists()),
+    (retain, RETAIN_EVERY, lambda now: True),
+    (close_temporary, CLOSE_EVERY, lambda now: temporary.due(now).exists()),
+    (delete_accounts, REST, lambda now: AccountDeletion.objects.filter(due_at__lte=now).exists()),
+    (release_holds, REMOVE_EVERY, lambda now: release.due().exists()),
+    (index_stale, INDEX_EVERY, lambda now: StaleIndex.objects.exists()),
+]
+"""What is enqueued where it is due, and not more often than every so long."""
+
 SQL = read_statements(__file__)
 
 
@@ -64,16 +83,9 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
             consolidate_user.enqueue(user_id)
         for file in _unread(now):
             enqueue_reading(file)
-        if BytesToRemove.objects.filter(due_at__lte=now).exists() and _is_time(remove_bytes, now - REMOVE_EVERY):
-            _enqueue(remove_bytes)
-        if _is_time(retain, now - RETAIN_EVERY):
-            _enqueue(retain)
-        if temporary.due(now).exists() and _is_time(close_temporary, now - CLOSE_EVERY):
-            _enqueue(close_temporary)
-        if AccountDeletion.objects.filter(due_at__lte=now).exists() and _is_time(delete_accounts, now - REST):
-            _enqueue(delete_accounts)
-        if StaleIndex.objects.exists() and _is_time(index_stale, now - INDEX_EVERY):
-            _enqueue(index_stale)
+        for task, every, is_due in OTHERS:
+            if is_due(now) and _is_time(task, now - every):
+                _enqueue(task)
         if not get_backend().is_local and _is_time(mirror, now - MIRROR_EVERY) and mirror_due(most=1):
             _enqueue(mirror)
     return len(users)

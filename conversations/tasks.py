@@ -13,6 +13,7 @@ from django.tasks import task
 
 from conversations.accounts import lifecycle, mailing
 from conversations.files import progress, storage
+from conversations.holds import release
 from conversations.models import File
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, interruption, telemetry
@@ -61,6 +62,12 @@ def retain() -> None:
 @unattended
 def delete_accounts() -> None:
     lifecycle.delete_due(clock.now())
+
+
+@task()
+@unattended
+def release_holds() -> None:
+    release.release_due(interruption.is_requested)
 
 
 @task()

@@ -28,6 +28,9 @@ WHERE table_schema = 'public' AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhr
   AND table_name IN (SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f'))
 """
 WITH_WORDS = sorted(label for label, table in TABLES.items() if table.has_words)
+WITH_AN_ACCOUNT = sorted(label for label in WITH_WORDS if not TABLES[label].outlives)
+RECORDED = {"conversations.ContextBlock", "conversations.ContextSnapshot", "conversations.Reply"}
+"""What a model was given and how it ended: made of words, and evidence of its own."""
 
 
 def declared(table: Table) -> list[str]:
@@ -65,7 +68,16 @@ def test_a_new_column_or_table_is_seen_whoever_made_it() -> None:
     assert {*catalogue()} - known_columns() == {("memory_topic", "remark"), ("notes_of_a_library", "tags")}
 
 
-@pytest.mark.parametrize("label", WITH_WORDS)
+def test_a_legal_hold_keeps_every_table_of_words_and_nothing_that_is_made_of_them() -> None:
+    of_words = {
+        label
+        for label, table in TABLES.items()
+        if any(column.holds is Holds.WORDS for column in table.columns.values()) and not table.outlives
+    }
+    assert {label for label, table in TABLES.items() if table.held} == of_words | RECORDED | {"auth.User"}
+
+
+@pytest.mark.parametrize("label", WITH_AN_ACCOUNT)
 def test_what_holds_words_goes_with_its_person(label: str) -> None:
     """By cascade, link by link, whoever deletes the row above: so no row is left behind when an account goes."""
     model: type[Model] = apps.get_model(label)

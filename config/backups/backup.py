@@ -28,7 +28,7 @@ from config.backups import manifest, streams
 from config.backups.manifest import FILES, BackupError, Manifest, StoredPartition, StoredSequence, StoredTable
 from conversations.errors import FileNotFound
 from conversations.files import storage
-from conversations.models import ContentAccess, File, MaintenanceRun, Thread
+from conversations.models import ContentAccess, File, HeldRow, MaintenanceRun, Thread
 from conversations.runtime.sql_files import read_statements
 from conversations.upkeep import partitions
 
@@ -44,6 +44,9 @@ OF_TEMPORARY: dict[str, LiteralString] = {
     "reply_id": f" WHERE reply_id NOT IN (SELECT id FROM conversations_reply WHERE thread_id IN ({TEMPORARY}))",  # noqa: S608
     "file_id": f" WHERE file_id NOT IN (SELECT id FROM conversations_file WHERE thread_id IN ({TEMPORARY}))",  # noqa: S608
 }
+OUTLIVING = {ContentAccess._meta.db_table, HeldRow._meta.db_table}
+"""Of staff's looks at content, and of legal holds: they outlive the temporary chat that they name."""
+OF_HOLDS: LiteralString = " UNION ALL SELECT place FROM conversations_heldrow WHERE place <> ''"
 PLACES, LOCK = "places", "lock"
 
 
@@ -150,7 +153,10 @@ def _read_tables(
     names = reader.execute(SQL["tables"], {"but": LEFT_OUT}).fetchall()
     sources = _sources(dict(names))
     tables = [_read_table(reader, partial, key, pace, progress, source) for source in sources.values()]
-    places = sql.SQL(SQL["places"]).format(but=sql.SQL(sources[File._meta.db_table].but))
+    places = sql.SQL(SQL["places"]).format(
+        but=sql.SQL(sources[File._meta.db_table].but),
+        held=sql.SQL(OF_HOLDS if HeldRow._meta.db_table in sources else ""),
+    )
     with (partial / PLACES).open("w") as file, reader.cursor(name="places") as cursor:
         cursor.itersize = 10_000
         file.writelines(f"{place}\n" for (place,) in cursor.execute(places))
@@ -220,7 +226,7 @@ def _but_temporary(name: str, columns: Collection[str]) -> LiteralString:
     """What leaves the rows of temporary chats out, by the first column that leads to a thread."""
     if name == Thread._meta.db_table:
         return " WHERE NOT temporary"
-    if name != ContentAccess._meta.db_table:  # which outlives what it names, and holds nothing of it
+    if name not in OUTLIVING:
         for column, statement in OF_TEMPORARY.items():
             if column in columns:
                 return statement

@@ -28,6 +28,7 @@ WITH file AS (
 SELECT place FROM file WHERE place <> ''
 UNION ALL SELECT thumbnail FROM file WHERE thumbnail <> ''
 UNION ALL SELECT picture FROM conversations_filepart AS part JOIN file ON file.id = part.file_id WHERE picture <> ''
+{held}
 
 
 -- name: snapshot

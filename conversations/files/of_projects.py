@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from conversations.errors import FileElsewhere, ProjectNotFound, TooManyFiles
+from conversations.holds import custody
 from conversations.models import File, Project
 from conversations.runtime.wording import worded
 
@@ -29,5 +30,7 @@ def move(file: File, project: Project) -> None:
         raise FileElsewhere("This file is in a conversation. Upload it to the project.", file=str(file.id))
     if project.id != file.project_id:
         refuse_unless_place(project)
+        if file.project_id:  # a hold on that project would not know it any more
+            custody.keep_files(file.user_id, File.objects.filter(user=file.user_id, id=file.id))
     File.objects.filter(user=file.user_id, id=file.id, thread=None).update(project=project)
     file.project = project

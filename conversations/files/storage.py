@@ -18,9 +18,10 @@ from typing import IO
 from django.conf import settings
 from django.core.files import File as DjangoFile
 from django.core.files.storage import Storage, storages
+from django.db.models import Exists, OuterRef, QuerySet
 
 from conversations.errors import FileNotFound, Unavailable
-from conversations.models import BytesToRemove
+from conversations.models import BytesToRemove, HeldRow
 from conversations.runtime import clock
 
 log = logging.getLogger("openbook.files")
@@ -93,11 +94,16 @@ def discard(places: Collection[str]) -> None:
     BytesToRemove.objects.filter(place__in=places).update(due_at=clock.now())
 
 
+def due(now: datetime) -> QuerySet[BytesToRemove]:
+    """Bytes that no row names, of a legal hold neither, the longest due first."""
+    held = HeldRow.objects.filter(place=OuterRef("place"))
+    return BytesToRemove.objects.filter(~Exists(held), due_at__lte=now).order_by("due_at")
+
+
 def remove_due(now: datetime) -> int:
     """Remove bytes that no row names. Returns how many; what can't be removed is tried again in a while."""
-    due = BytesToRemove.objects.filter(due_at__lte=now).order_by("due_at")
     removed, kept = [], []
-    for place in list(due.values_list("place", flat=True)[:AT_ONCE]):
+    for place in list(due(now).values_list("place", flat=True)[:AT_ONCE]):
         try:
             storage().delete(place)
             removed.append(place)

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
 from conversations import threads
 from conversations.accounts.limits import files_limit_of
 from conversations.context.turns.groups import FILE
 from conversations.errors import FileElsewhere, FileNotFound, FileUnreadable, PartNotFound, PictureNotFound
+from conversations.holds import coverage, custody
 from conversations.models import File, FilePart, Thread
 from conversations.runtime.ids import lowest_uuid7
 
@@ -99,9 +101,12 @@ def picture_of(part: FilePart) -> str:
     return part.picture
 
 
+@transaction.atomic
 def delete_unsent(user: User, ids: Sequence[uuid.UUID]) -> None:
     """Those of these files that are in no message."""
-    of(user).filter(id__in=ids, thread=None, project=None).delete()
+    unsent = of(user).filter(id__in=ids, thread=None, project=None)
+    custody.keep_files(user.pk, unsent)
+    unsent.delete()
 
 
 def delete_orphans(before: datetime) -> int:
@@ -112,5 +117,9 @@ def delete_orphans(before: datetime) -> int:
 
 
 def orphans(before: datetime) -> QuerySet[File]:
-    """Those that were uploaded by then and are in no message, the oldest first."""
-    return File.objects.filter(thread=None, project=None, id__lt=lowest_uuid7(before)).order_by("id")
+    """Those that were uploaded by then, are in no message and under no hold, the oldest first."""
+    return (
+        File.objects.filter(thread=None, project=None, id__lt=lowest_uuid7(before))
+        .exclude(coverage.exempt())
+        .order_by("id")
+    )

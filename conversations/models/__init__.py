@@ -6,6 +6,7 @@ from conversations.models.connections import Connection
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight, GroupManager
+from conversations.models.holds import HeldRow, LegalHold
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
@@ -14,6 +15,7 @@ from conversations.models.moderation import ModerationFinding, Moderator, Stage
 from conversations.models.projects import Instructions, Project
 from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
+from conversations.models.retention import RetentionRule
 from conversations.models.shares import Share
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour, TemporaryHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
@@ -41,8 +43,10 @@ __all__ = [
     "FilePart",
     "GivenRight",
     "GroupManager",
+    "HeldRow",
     "Instructions",
     "Lease",
+    "LegalHold",
     "MaintenanceRun",
     "Message",
     "Model",
@@ -55,6 +59,7 @@ __all__ = [
     "Reply",
     "ReplyEvent",
     "RequestHour",
+    "RetentionRule",
     "Scope",
     "ServiceAccount",
     "Share",

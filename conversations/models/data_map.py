@@ -60,13 +60,16 @@ class Column:
 class Table:
     """``goes_with`` names the row by which this one goes, by cascade, up to the account. ``forgotten`` and ``cleared`` say what
     becomes of it; where it ``stays``, why. ``retained`` is the kind of `conversations.upkeep.retention` that limits its time;
-    empty: it goes with what it belongs to. ``never`` lists the columns without words."""
+    empty: it goes with what it belongs to. ``never`` lists the columns without words. ``held``: while a legal hold covers rows
+    of it, they are copied before they go. ``outlives`` says why it does not go with the account."""
 
     goes_with: str = ""
     forgotten: Fate = Fate.STAYS
     cleared: Fate = Fate.STAYS
     stays: str = ""
     retained: str = ""
+    held: bool = False
+    outlives: str = ""
     columns: Mapping[str, Column] = field(default_factory=dict)
     never: str = ""
     staff: str = ""
@@ -118,6 +121,7 @@ TURN_TEXT = "conversations.Message.text"
 TABLES: dict[str, Table] = {
     # Conversations
     "conversations.Thread": Table(
+        held=True,
         goes_with="user",
         forgotten=BLANKED,
         cleared=BLANKED,
@@ -131,6 +135,7 @@ TABLES: dict[str, Table] = {
         never="model",
     ),
     "conversations.Project": Table(
+        held=True,
         goes_with="user",
         forgotten=BLANKED,
         stays="it is a folder: its threads are cleared one by one",
@@ -141,6 +146,7 @@ TABLES: dict[str, Table] = {
         never="colour model presets",
     ),
     "conversations.Instructions": Table(
+        held=True,
         goes_with="user",
         forgotten=BLANKED,
         stays="the person's own words about themselves belong to no thread",
@@ -150,6 +156,7 @@ TABLES: dict[str, Table] = {
         },
     ),
     "conversations.Prompt": Table(
+        held=True,
         goes_with="user",
         forgotten=GOES,
         stays="a text that the person keeps belongs to no thread",
@@ -157,6 +164,7 @@ TABLES: dict[str, Table] = {
     ),
     "conversations.SharedPrompt": Table(staff="name text"),
     "conversations.Message": Table(
+        held=True,
         goes_with="thread",
         forgotten=BLANKED,
         cleared=GOES,
@@ -170,6 +178,7 @@ TABLES: dict[str, Table] = {
         never="role status",
     ),
     "conversations.Reply": Table(
+        held=True,
         goes_with="thread",
         forgotten=BLANKED,
         cleared=BLANKED,
@@ -193,6 +202,7 @@ TABLES: dict[str, Table] = {
         goes_with="reply", stays="it holds ids alone, by which quotations are found and forgotten"
     ),
     "conversations.ContextBlock": Table(
+        held=True,
         goes_with="thread",
         forgotten=BLANKED,
         cleared=BLANKED,
@@ -201,6 +211,7 @@ TABLES: dict[str, Table] = {
         never="sha256",
     ),
     "conversations.ContextSnapshot": Table(
+        held=True,
         goes_with="thread",
         forgotten=BLANKED,
         cleared=BLANKED,
@@ -220,6 +231,7 @@ TABLES: dict[str, Table] = {
         ),
     ),
     "conversations.Feedback": Table(
+        held=True,
         goes_with="thread",
         forgotten=GOES,
         cleared=GOES,
@@ -235,6 +247,7 @@ TABLES: dict[str, Table] = {
     "conversations.TokenCount": Table(goes_with="thread", forgotten=GOES, cleared=GOES, never="provider model"),
     # Files
     "conversations.File": Table(
+        held=True,
         goes_with="user",
         forgotten=GOES,
         cleared=GOES,
@@ -248,6 +261,7 @@ TABLES: dict[str, Table] = {
         never="kind media_type sha256 place thumbnail state",
     ),
     "conversations.FilePart": Table(
+        held=True,
         goes_with="file",
         forgotten=GOES,
         cleared=GOES,
@@ -261,6 +275,14 @@ TABLES: dict[str, Table] = {
     ),
     "conversations.TurnFile": Table(goes_with="file", forgotten=GOES, cleared=GOES, never="numbers"),
     "conversations.BytesToRemove": Table(never="place"),
+    "conversations.HeldRow": Table(
+        stays="a legal hold keeps it: what was forgotten is in no other table",
+        outlives="an account that is deleted under a legal hold is kept here until the hold ends",
+        columns={"data": words(but="a copy of what its person deleted, for staff alone")},
+        never="kind row_id digest place",
+    ),
+    "conversations.LegalHold": Table(staff="user_name subject reason began_by ended_by"),
+    "conversations.RetentionRule": Table(staff="note", never="kind"),
     "conversations.Share": Table(
         goes_with="thread",
         stays="it holds ids and switches: its page is made of what is left when somebody opens it",
@@ -268,6 +290,7 @@ TABLES: dict[str, Table] = {
     ),
     # Artifacts
     "artifacts.Artifact": Table(
+        held=True,
         goes_with="thread",
         forgotten=BLANKED,
         stays="what was made beside a thread is the person's own, and stays when the thread is cleared",
@@ -275,6 +298,7 @@ TABLES: dict[str, Table] = {
         never="kind language preset",
     ),
     "artifacts.ArtifactVersion": Table(
+        held=True,
         goes_with="thread",
         forgotten=BLANKED,
         stays="as its artifact",
@@ -283,6 +307,7 @@ TABLES: dict[str, Table] = {
     ),
     # Memory
     "memory.Memory": Table(
+        held=True,
         goes_with="user",
         forgotten=GOES,
         stays="a note rests on turns, and goes with the last of them",
@@ -294,6 +319,7 @@ TABLES: dict[str, Table] = {
         never="origin sources",
     ),
     "memory.Topic": Table(
+        held=True,
         goes_with="user",
         forgotten=GOES,
         stays="a topic rests on turns, and goes with the last of them",
@@ -337,7 +363,9 @@ TABLES: dict[str, Table] = {
     "memory.MirroredMemory": Table(),
     # Accounts
     "auth.User": Table(
-        columns={name: account() for name in ("username", "first_name", "last_name", "email")}, never="password"
+        held=True,
+        columns={name: account() for name in ("username", "first_name", "last_name", "email")},
+        never="password",
     ),
     "account.EmailAddress": Table(goes_with="user", columns={"email": account()}),
     "account.EmailConfirmation": Table(goes_with="email_address", never="key"),

@@ -18,6 +18,7 @@ from conversations.context.files.thread_files import names_of_files
 from conversations.context.turns.groups import FILE
 from conversations.errors import ProjectNotEmpty, ReplyInProgress
 from conversations.files import store
+from conversations.holds import custody
 from conversations.models import ApiToken, File, Message, Project, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
@@ -60,6 +61,7 @@ def delete_thread(thread: Thread) -> None:
             hourly_figures.keep_of_temporary(thread)
         else:
             ledger.note(ledger.Kind.THREAD, thread.id)
+        custody.keep_thread(thread)
         forgetting.blank(thread.user, rows)
         threads.of(thread.user).filter(id=thread.id).delete()
         forget_counts(thread.user_id)
@@ -86,6 +88,7 @@ def delete_project(project: Project, *, threads_go: str | None) -> None:
             **held,
         )
     with transaction.atomic():
+        custody.keep_project(project)
         for thread in Thread.objects.filter(**mine):
             if threads_go == "delete":
                 delete_thread(thread)
@@ -107,13 +110,16 @@ def delete_file(file: File) -> None:
     Raises ``ReplyInProgress`` while a reply of the person's is running, unless the file is in no message and no project yet.
     """
     with transaction.atomic():
-        if File.objects.filter(user=file.user_id, id=file.id, thread=None, project=None).delete()[0]:
+        unsent = File.objects.filter(user=file.user_id, id=file.id, thread=None, project=None)
+        custody.keep_files(file.user_id, unsent)
+        if unsent.delete()[0]:
             ledger.note(ledger.Kind.FILE, file.id)
             return
     with allow_deletion():
         forgetting.hold_off(file.user_id)
         forgetting.refuse_while_running(file.user_id, "delete")
         ledger.note(ledger.Kind.FILE, file.id)
+        custody.keep_files(file.user_id, store.of(file.user).filter(id=file.id))
         rows = forgetting.left_by_file(file)
         forgetting.blank(file.user, rows)
         store.of(file.user).filter(id=file.id).delete()
@@ -139,6 +145,7 @@ def clear_thread(thread: Thread) -> Clearing:
         done = _clearing(thread, rows)
         if done.messages:
             ledger.note(ledger.Kind.CLEARED, thread.id, through=thread.last_position)
+            custody.keep_thread(thread)
             forgetting.blank(thread.user, rows)
             _empty(thread, keeps_title=not done.titles)
     log.info("thread cleared", extra={"thread_id": str(thread.id), **asdict(done)})
@@ -152,6 +159,7 @@ def delete_user(user: User) -> None:
         if Reply.objects.filter(user=user, thread__in=list(rows), status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
         ledger.note(ledger.Kind.ACCOUNT, ledger.account_id(user))
+        custody.keep_account(user)
         rows.delete()
         _forget_name(user)
         user.delete()

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from artifacts.models import Preset
 from conversations import threads
 from conversations.errors import InvalidMessage, ModelNotOffered, ProjectNotFound, ThreadNotFound, TooManyProjects
+from conversations.holds import custody
 from conversations.models import Assistant, File, Project, Thread
 from conversations.runtime import clock
 from conversations.runtime.wording import worded
@@ -107,6 +108,8 @@ def move(thread: Thread, project: Project | None) -> None:
     before, now = locked.project_id, project.id if project else None
     thread.project = project
     if before != now:
+        if before:  # a hold on that project would not know it any more
+            custody.keep_thread(locked)
         threads.of(thread.user).filter(id=thread.id).update(project=project)
         moving.move_memory(thread, before=before, now=now)
 

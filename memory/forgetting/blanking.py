@@ -15,11 +15,13 @@ from django.db.models.functions import Least
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.record.snapshots import digest_once_forgotten
 from conversations.context.tokens.estimate import turn_tokens
+from conversations.holds import custody
 from conversations.models import (
     ContextBlock,
     ContextSnapshot,
     Feedback,
     File,
+    FilePart,
     Message,
     Prompt,
     Reply,
@@ -61,6 +63,7 @@ WHERE turn.user_id = %(user)s AND turn.id = ANY(%(turns)s) AND given.user_id = t
 def blank(user: User, rows: Rows) -> None:
     """All of these rows of the user's; summaries are to be made anew of what is left."""
     now = clock.now()
+    custody.keep(user.pk, *_originals(user, rows))
     _log_entries(rows)
     _threads(user, rows)
     for (label, column), telling in rows.columns.items():
@@ -82,6 +85,19 @@ def blank(user: User, rows: Rows) -> None:
     ThreadSummary.objects.filter(user=user, id__in=rows.beside).update(stale_since=now)
     if rows.summaries or rows.beside:
         Consolidation.objects.update_or_create(user=user, defaults={"wanted_at": now})
+
+
+def _originals(user: User, rows: Rows) -> list[QuerySet[Any]]:
+    """What a legal hold keeps of these rows, as it stands before."""
+    ids: list[tuple[type[Model], Collection[Any]]] = [
+        *((Message, [turn.id for turn in rows.turns]), (Reply, rows.replies | rows.errors)),
+        *((ContextSnapshot, rows.requests), (ContextBlock, rows.blocks), (File, rows.files), (Feedback, rows.feedback)),
+        *((Memory, rows.memories), (Topic, rows.topics), (Artifact, rows.artifacts), (Prompt, rows.prompts)),
+        *((ArtifactVersion, rows.versions), (Thread, rows.threads)),
+        *((apps.get_model(label), telling) for (label, _), telling in rows.columns.items()),
+    ]
+    own = [model._default_manager.filter(user=user, pk__in=keys) for model, keys in ids if keys]
+    return [*own, FilePart.objects.filter(user=user, file__in=rows.files)] if rows.files else own
 
 
 def blank_all(user: User) -> None:

@@ -48,6 +48,10 @@ class Kind(StrEnum):
     """An account that its person wants deleted."""
     STAYING = "staying"
     """One whose person took that back."""
+    HOLD = "hold"
+    """A legal hold on an account or a project."""
+    HOLD_ENDED = "hold_ended"
+    """That no hold on it lasts any more."""
 
 
 EVENTS = {

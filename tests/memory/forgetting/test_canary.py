@@ -18,7 +18,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.files import progress, storage
-from conversations.models import Thread
+from conversations.holds import actions, release
+from conversations.holds.actions import HoldSubject
+from conversations.models import HeldRow, Thread
 from conversations.models.data_map import TABLES
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
@@ -59,6 +61,7 @@ NOT_PUT_IN = {
     "conversations.Message": {"citations", "model"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
+    "conversations.HeldRow": {"data"},
 }
 """Columns that this conversation leaves empty, or that hold numbers of words: `tests/belongings.py` fills most of them."""
 
@@ -233,6 +236,44 @@ async def test_what_is_taken_away_is_nowhere(
         await api.post(f"threads/{thread}/messages/", {"content": "What was behind the birch?"})
     asked = json.dumps(model.bodies[sent:], ensure_ascii=False)
     assert [token for token in gone if token in asked] == []
+
+
+NOT_HELD = {"summary", "moment", "day", "log"}
+"""What is made of what was said: it goes, and is in no row that a hold keeps."""
+
+
+@pytest.mark.parametrize("way", [way for way in GONE if way is not retain])
+async def test_what_a_hold_keeps_is_nowhere_else_and_goes_with_its_end(
+    told: Told, model: ModelServer, settings: Settings, way: Way
+) -> None:
+    api, ids = await told(LENGTHS["a word"])
+    person = await in_database(lambda: Thread.objects.get(id=ids["thread"]).user)()
+    gone = {TOKENS[place] for place in GONE[way]}
+    kept = {TOKENS[place] for place in GONE[way] - NOT_HELD}
+    before = await in_database(columns_with_tokens)(gone)
+    hold = await in_database(actions.begin)(HoldSubject(user=person), reason="A lawsuit", by="root")
+    await way(api, ids)
+    after = await in_database(columns_with_tokens)(gone)
+    assert after.keys() == {"conversations.HeldRow"}
+    held = await in_database(lambda: json.dumps([*HeldRow.objects.values_list("data", flat=True)]))()
+    assert {token for token in kept if token not in held and hexed(token) not in held} == set(), before
+    bytes_before = [*files_with(settings.OPENBOOK_FILES_DIR, [TOKENS["filetext"]])]
+    await in_database(storage.remove_due)(timezone.now())
+    assert [*files_with(settings.OPENBOOK_FILES_DIR, [TOKENS["filetext"]])] == bytes_before != []
+    if way is not delete_account:
+        exported = json.dumps((await api.get("export/")).body, ensure_ascii=False)
+        assert [token for token in gone if token in exported] == []
+        sent = len(model.bodies)
+        model.script(scripts.text("I see."))
+        await api.post("threads/new/messages/", {"content": "What was behind the birch?"})
+        assert [token for token in gone if token in json.dumps(model.bodies[sent:])] == []
+    assert await in_database(release.release_due)() == 0
+    await in_database(actions.end)(hold, by="root")
+    assert await in_database(release.release_due)() > 0
+    await in_database(storage.remove_due)(timezone.now())
+    left = await in_database(rows_with)(*gone)
+    assert {token for token in gone for row in left if token in row or hexed(token) in row} == set(), left
+    assert list(files_with(settings.OPENBOOK_FILES_DIR, sorted(gone))) == []
 
 
 def hexed(token: str) -> str:
