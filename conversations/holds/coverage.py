@@ -17,6 +17,10 @@ def current(user_id: int) -> QuerySet[LegalHold]:
     return LegalHold.objects.filter(user=user_id, ended_at=None)
 
 
+def is_any_current() -> bool:
+    return LegalHold.objects.filter(ended_at=None).exists()
+
+
 def exempt(*, user: str = "user", project: str = "project") -> Q:
     """Rows that retention leaves alone, by the names of the columns that say whose they are and which project they are in."""
     lasting = LegalHold.objects.filter(ended_at=None)

@@ -235,6 +235,7 @@ TABLES: dict[str, Table] = {
         goes_with="thread",
         forgotten=GOES,
         cleared=GOES,
+        retained="feedback",
         columns={"text": words("threads.messages.feedback.text")},
         never="reason provider model state",
         staff="notes",
@@ -251,7 +252,7 @@ TABLES: dict[str, Table] = {
         goes_with="user",
         forgotten=GOES,
         cleared=GOES,
-        retained="files",
+        retained="files unsent_files",
         columns={
             "name": words("threads.files.name"),
             "title": words(but=FILE),

@@ -18,10 +18,12 @@ from rest_framework.response import Response
 from conversations import tasks
 from conversations.files import drawing, given, of_projects, storage, store, thumbnails, uploads
 from conversations.files.uploads import Upload
+from conversations.holds import coverage
 from conversations.models import File, Scope
 from conversations.rest import conditional
 from conversations.rest.attachments import asked_range, attached, streamed
 from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.rest.deleted import RESPONSES, deleted
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described, valid
@@ -121,15 +123,18 @@ class FileDetail(APIView):
         of_projects.move(file, projects.get(caller(request), valid(FileChange, request)["project"]))
         return Response(file_object(file))
 
-    @extend_schema(responses={204: None})
+    @extend_schema(responses=RESPONSES)
     def delete(self, request: Request, file_id: str) -> Response:
         """Delete a file with its parts, for good, and the replies that quote it because their model searched for it.
 
         While a reply of yours is running, it is refused with 409 `reply_in_progress`, unless the file is in no message and no
-        project yet.
+        project yet. 200 in place of 204 tells what a legal hold keeps of it.
         """
-        deletion.delete_file(store.get(caller(request), file_id))
-        return Response(status=204)
+        file = store.get(caller(request), file_id)
+        threads = [file.thread_id] if file.thread_id else []
+        held = coverage.notice(file.user_id, threads=threads, project=file.project_id)
+        deletion.delete_file(file)
+        return deleted(held)
 
 
 class FileContent(AsyncAPIView):

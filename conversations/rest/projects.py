@@ -1,6 +1,7 @@
 """The caller's projects."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema
@@ -8,8 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from conversations.holds import coverage
 from conversations.models import Project
 from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.rest.deleted import RESPONSES, deleted
 from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Switch
@@ -110,14 +113,17 @@ class ProjectDetail(AsyncAPIView):
         projects.change(project, **valid(ProjectChange, request))
         return Response(_answer(request, project_id))
 
-    @extend_schema(parameters=[threads], responses={204: None})
+    @extend_schema(parameters=[threads], responses=RESPONSES)
     async def delete(self, request: Request, project_id: str) -> Response:
-        """Delete a project; `threads` says what becomes of what it holds."""
-        await long_work.run(caller(request).pk, WorkKind.CHANGE, lambda: self._delete(request, project_id))
-        return Response(status=204)
+        """Delete a project; `threads` says what becomes of what it holds. 200 in place of 204 tells what a legal hold keeps."""
+        work = partial(self._delete, request, project_id)
+        return deleted(await long_work.run(caller(request).pk, WorkKind.CHANGE, work))
 
-    def _delete(self, request: Request, project_id: str) -> None:
-        deletion.delete_project(projects.get(caller(request), project_id), threads_go=self.threads.read(request))
+    def _delete(self, request: Request, project_id: str) -> str:
+        project = projects.get(caller(request), project_id)
+        held = coverage.notice(project.user_id, project=project.id)
+        deletion.delete_project(project, threads_go=self.threads.read(request))
+        return held
 
 
 def _answer(request: Request, project_id: Any) -> ProjectAnswer:

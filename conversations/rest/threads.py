@@ -13,10 +13,12 @@ from rest_framework.response import Response
 
 from conversations import tasks, threads, wire
 from conversations.errors import InvalidMessage
+from conversations.holds import coverage
 from conversations.import_export.forking import fork
 from conversations.models import Reply, Thread
 from conversations.rest import conditional
 from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.rest.deleted import RESPONSES, deleted
 from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Moment, Parameter, Switch, Words
@@ -188,17 +190,19 @@ class ThreadDetail(AsyncAPIView):
         changed = threads.get(caller(request), thread_id)
         return conditional.tagged(Response(_thread_objects([changed])[0]), _tag_of(changed))
 
-    @extend_schema(responses={204: None})
+    @extend_schema(responses=RESPONSES)
     async def delete(self, request: Request, thread_id: str) -> Response:
-        """Delete a thread with all that belongs to it, for good."""
-        await long_work.run(caller(request).pk, WorkKind.CHANGE, lambda: self._delete(request, thread_id))
-        return Response(status=204)
+        """Delete a thread with all that belongs to it, for good. 200 in place of 204 tells what a legal hold keeps of it."""
+        work = partial(self._delete, request, thread_id)
+        return deleted(await long_work.run(caller(request).pk, WorkKind.CHANGE, work))
 
-    def _delete(self, request: Request, thread_id: str) -> None:
+    def _delete(self, request: Request, thread_id: str) -> str:
         thread = threads.get(caller(request), thread_id)
         with transaction.atomic():
             conditional.demand_match(request, _tag_of(thread, locked=True))
+            held = coverage.notice(thread.user_id, project=thread.project_id)
             deletion.delete_thread(thread)
+        return held
 
 
 class ThreadFork(AsyncAPIView):

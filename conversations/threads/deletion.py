@@ -1,7 +1,7 @@
 """A user's explicit delete of whole threads, or of all turns of one, and of what was remembered of them."""
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
@@ -18,7 +18,7 @@ from conversations.context.files.thread_files import names_of_files
 from conversations.context.turns.groups import FILE
 from conversations.errors import ProjectNotEmpty, ReplyInProgress
 from conversations.files import store
-from conversations.holds import custody
+from conversations.holds import coverage, custody
 from conversations.models import ApiToken, File, Message, Project, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
@@ -148,7 +148,7 @@ def clear_thread(thread: Thread) -> Clearing:
             custody.keep_thread(thread)
             forgetting.blank(thread.user, rows)
             _empty(thread, keeps_title=not done.titles)
-    log.info("thread cleared", extra={"thread_id": str(thread.id), **asdict(done)})
+    log.info("thread cleared", extra={"thread_id": str(thread.id), **asdict(replace(done, held=""))})
     return done
 
 
@@ -187,6 +187,7 @@ def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:
         titles=int(_is_titled_by(thread, turns)),
         summaries=parts.count() + len(rows.summaries) + len(rows.days),
         snapshots=len(rows.requests),
+        held=coverage.notice(thread.user_id, project=thread.project_id),
         kept_artifacts=Artifact.objects.filter(user=thread.user_id, thread=thread, deleted_at=None).count(),
     )
 

@@ -18,13 +18,16 @@ from conversations.audit import chain
 from conversations.context.record import snapshots
 from conversations.errors import ReplyInProgress
 from conversations.files import storage, store
-from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread, TokenReservation
+from conversations.holds import coverage
+from conversations.models import ContextBlock, ContextSnapshot, Feedback, File, Reply, Thread, TokenReservation
 from conversations.runtime import clock, interruption
 from conversations.runtime.ids import lowest_uuid7
 from conversations.threads import deletion
 from conversations.threads.deletion import allow_deletion
 from conversations.upkeep import expired, partitions
 from conversations.upkeep.expired import Expired
+from conversations.upkeep.retention_rules import Rule, in_order
+from conversations.upkeep.retention_scope import Scope, rules_of, scopes
 from memory import forgetting
 
 AT_ONCE = 500
@@ -36,80 +39,139 @@ RESERVATIONS_KEPT = timedelta(days=2)
 class Kind:
     """What is deleted once it is as old as ``kept``; ``None``: kept for good.
 
-    ``setting`` names what ``kept`` follows from; empty: it is fixed. ``preview`` and ``delete`` are given the time before
-    which it goes.
+    ``setting`` names what ``kept`` follows from; empty: a rule says so, or it is fixed. A kind with rules for groups and
+    projects is here once for each of them, as its ``scope``. ``preview`` and ``delete`` are given the time before which it
+    goes.
     """
 
     name: str
     what: str
-    setting: str
+    setting: str = ""
     kept: timedelta | None
     preview: Callable[[datetime], Expired]
     delete: Callable[[datetime], None]
+    scope: Scope | None = None
+
+
+WHAT = {
+    "threads": "conversations without a turn, with all that is remembered of them alone",
+    "snapshots": "recorded model requests, but the newest of each conversation and purpose",
+    "files": "files, with the replies that quote them",
+    "feedback": "feedback on replies",
+    "accesses": "notes of staff's accesses to content, in whole months",
+    "audit": "events of the audit record",
+    "events": "events of ended replies, in whole days",
+}
+SETTINGS = {
+    "threads": "OPENBOOK_THREAD_DAYS",
+    "snapshots": "OPENBOOK_SNAPSHOT_DAYS",
+    "files": "OPENBOOK_FILE_DAYS",
+    "feedback": "OPENBOOK_FEEDBACK_DAYS",
+    "accesses": "OPENBOOK_ACCESS_DAYS",
+    "audit": "OPENBOOK_AUDIT_DAYS",
+    "events": "OPENBOOK_EVENT_MINUTES",
+}
 
 
 def kinds(days: Mapping[str, int] | None = None) -> list[Kind]:
     """All there are. ``days`` by name, 0 for good, hold in place of the settings."""
+    scoped = [
+        of_scope(kind, scope)
+        for kind in ("threads", "snapshots", "files", "feedback")
+        for scope in scopes(kind, rules_of(kind, configured_days(kind, days or {})))
+    ]
+    return [*scoped, *_kinds_of_tables(days or {}), *_fixed_kinds()]
 
-    def since(name: str, configured: int) -> timedelta | None:
-        number = (days or {}).get(name, configured)
-        return timedelta(days=number) if number else None
 
-    return [*_kinds_by_setting(since), *_fixed_kinds()]
+def configured_days(kind: str, days: Mapping[str, int]) -> int:
+    configured: int = getattr(settings, SETTINGS[kind])
+    return days.get(kind, configured)
 
 
-def _kinds_by_setting(since: Callable[[str, int], timedelta | None]) -> list[Kind]:
-    """Those whose time is a setting. ``since`` makes one of its days; ``None``: for good."""
+def of_scope(kind: str, scope: Scope) -> Kind:
+    """A kind where one rule decides."""
+    size = {"files": F("size")}.get(kind)
+    at = "updated_at" if kind == "threads" else "created_at"
+
+    def preview(before: datetime) -> Expired:
+        going = due(kind, before, scope)
+        return expired.threads(going) if kind == "threads" else expired.rows(going, at=at, size=size)
+
+    return Kind(
+        name=kind,
+        what=WHAT[kind],
+        setting=SETTINGS[kind] if scope.rule.id is None else "",
+        kept=scope.rule.kept,
+        preview=preview,
+        delete=lambda before: DELETES[kind](before, scope),
+        scope=scope,
+    )
+
+
+def overdue(kind: str, before: datetime, scope: Scope) -> QuerySet[Any]:
+    """The rows that a rule decides and that are older, the oldest first; what is pinned or held is among them."""
+    rows: dict[str, QuerySet[Any]] = {
+        "threads": Thread.objects.filter(updated_at__lt=before, temporary=False).order_by("updated_at"),
+        "snapshots": _old(before).order_by("id"),
+        "files": File.objects.filter(id__lt=lowest_uuid7(before)).order_by("id"),
+        "feedback": Feedback.objects.filter(id__lt=lowest_uuid7(before)).order_by("id"),
+    }
+    return rows[kind].filter(scope.rows)
+
+
+def due(kind: str, before: datetime, scope: Scope) -> QuerySet[Any]:
+    """The rows that go."""
+    return overdue(kind, before, scope).exclude(scope.stays)
+
+
+def _kinds_of_tables(days: Mapping[str, int]) -> list[Kind]:
+    """Those of the whole installation."""
+    accesses = in_order(rules_of("accesses", configured_days("accesses", days)))[0]
+    events = in_order(rules_of("events", 0))[0]
+    minutes = timedelta(minutes=settings.OPENBOOK_EVENT_MINUTES)
     return [
         Kind(
-            name="threads",
-            what="conversations without a turn, with all that is remembered of them alone",
-            setting="OPENBOOK_THREAD_DAYS",
-            kept=since("threads", settings.OPENBOOK_THREAD_DAYS),
-            preview=lambda before: expired.threads(_quiet(before)),
-            delete=delete_threads,
-        ),
-        Kind(
-            name="snapshots",
-            what="recorded model requests, but the newest of each conversation and purpose",
-            setting="OPENBOOK_SNAPSHOT_DAYS",
-            kept=since("snapshots", settings.OPENBOOK_SNAPSHOT_DAYS),
-            preview=lambda before: expired.rows(_old(before).order_by("id"), at="created_at"),
-            delete=_delete_requests,
-        ),
-        Kind(
             name="accesses",
-            what="notes of staff's accesses to content, in whole months",
-            setting="OPENBOOK_ACCESS_DAYS",
-            kept=since("accesses", settings.OPENBOOK_ACCESS_DAYS),
-            preview=lambda before: expired.tables(partitions.ACCESSES, partitions.accesses_over(before)),
-            delete=partitions.drop_accesses,
+            what=WHAT["accesses"],
+            setting=SETTINGS["accesses"] if accesses.id is None else "",
+            kept=accesses.kept,
+            preview=lambda before: expired.tables(partitions.ACCESSES, _accesses_over(before)),
+            delete=_drop_accesses,
         ),
         Kind(
             name="audit",
-            what="events of the audit record",
-            setting="OPENBOOK_AUDIT_DAYS",
-            kept=since("audit", settings.OPENBOOK_AUDIT_DAYS),
+            what=WHAT["audit"],
+            setting=SETTINGS["audit"],
+            kept=Rule(days=configured_days("audit", days)).kept,
             preview=lambda before: expired.rows(chain.old_events(before), at="at"),
             delete=chain.prune,
         ),
         Kind(
             name="events",
-            what="events of ended replies, in whole days",
-            setting="OPENBOOK_EVENT_MINUTES",
-            kept=timedelta(minutes=settings.OPENBOOK_EVENT_MINUTES),
+            what=WHAT["events"],
+            setting=SETTINGS["events"] if events.id is None else "",
+            kept=minutes if events.id is None else events.kept,
             preview=lambda before: expired.tables(partitions.EVENTS, partitions.events_over(before)),
             delete=partitions.drop_events,
         ),
     ]
 
 
+def _accesses_over(before: datetime) -> Iterable[partitions.Partition]:
+    """None while a legal hold lasts: they tell who saw what it keeps."""
+    return () if coverage.is_any_current() else partitions.accesses_over(before)
+
+
+def _drop_accesses(before: datetime) -> None:
+    if not coverage.is_any_current():
+        partitions.drop_accesses(before)
+
+
 def _fixed_kinds() -> list[Kind]:
     return [
         Kind(
-            name="files",
+            name="unsent_files",
             what="uploaded files that are in no message",
-            setting="",
             kept=store.ORPHANED,
             preview=lambda before: expired.rows(store.orphans(before), at="created_at", size=F("size")),
             delete=lambda before: _until_done(partial(store.delete_orphans, before)),
@@ -117,7 +179,6 @@ def _fixed_kinds() -> list[Kind]:
         Kind(
             name="sign_ins",
             what="sign-ins that have run out",
-            setting="",
             kept=timedelta(),
             preview=lambda before: expired.rows(_over(before).order_by("expire_date"), at="expire_date"),
             delete=lifecycle.clear_sign_ins,
@@ -125,7 +186,6 @@ def _fixed_kinds() -> list[Kind]:
         Kind(
             name="reservations",
             what="tokens that were set aside for calls of models beside replies",
-            setting="",
             kept=RESERVATIONS_KEPT,
             preview=lambda before: expired.rows(_old_reservations(before).order_by("created_at"), at="created_at"),
             delete=lambda before: _until_done(partial(delete_reservations, before)),
@@ -133,7 +193,6 @@ def _fixed_kinds() -> list[Kind]:
         Kind(
             name="tasks",
             what="tasks of workers that have ended",
-            setting="",
             kept=TASKS_KEPT,
             preview=lambda before: expired.rows(_ended_tasks(before).order_by("finished_at"), at="finished_at"),
             delete=lambda before: _until_done(partial(delete_tasks, before)),
@@ -142,7 +201,7 @@ def _fixed_kinds() -> list[Kind]:
 
 
 def apply() -> None:
-    """Delete what is older than the settings say."""
+    """Delete what is older than the settings and the rules say. A worker that is killed leaves the rest to the next."""
     now = clock.now()
     partitions.make_ahead(now)
     storage.remove_scratch()
@@ -157,9 +216,7 @@ def _old_reservations(before: datetime) -> QuerySet[TokenReservation]:
 
 def delete_reservations(before: datetime) -> int:
     """The oldest rows from before then. Returns how many."""
-    ids = list(_old_reservations(before).values_list("id", flat=True)[:AT_ONCE])
-    deleted, _ = TokenReservation.objects.filter(id__in=ids).delete()
-    return deleted
+    return _delete_some(_old_reservations(before))
 
 
 def _ended_tasks(before: datetime) -> QuerySet[DBTaskResult[..., Any]]:
@@ -168,53 +225,79 @@ def _ended_tasks(before: datetime) -> QuerySet[DBTaskResult[..., Any]]:
 
 def delete_tasks(before: datetime) -> int:
     """The oldest rows of tasks that ended before then. Returns how many."""
-    ids = list(_ended_tasks(before).values_list("id", flat=True)[:AT_ONCE])
-    deleted, _ = DBTaskResult.objects.filter(id__in=ids).delete()
-    return deleted
+    return _delete_some(_ended_tasks(before))
 
 
 def _over(before: datetime) -> QuerySet[Session]:
     return Session.objects.filter(expire_date__lte=before)
 
 
-def _quiet(before: datetime) -> QuerySet[Thread]:
-    return Thread.objects.filter(updated_at__lt=before).order_by("updated_at")
-
-
-def delete_threads(before: datetime) -> None:
+def delete_threads(before: datetime, scope: Scope) -> None:
     """Some of those without a turn since then, as their person would. One that a reply is in the way of is for later.
 
     Raises ``LedgerAway``.
     """
-    for thread_id, user_id in list(_quiet(before).values_list("id", "user_id")[:AT_ONCE]):
+    for thread_id, user_id in list(due("threads", before, scope).values_list("id", "user_id")[:AT_ONCE]):
         if interruption.is_requested():
             return
         try:
-            _delete_thread(thread_id, user_id, before)
+            _delete_thread(thread_id, user_id, before, scope)
         except ReplyInProgress:
             continue
 
 
 @transaction.atomic
-def _delete_thread(thread_id: uuid.UUID, user_id: int, before: datetime) -> None:
+def _delete_thread(thread_id: uuid.UUID, user_id: int, before: datetime, scope: Scope) -> None:
     forgetting.hold_off(user_id)
-    thread = _quiet(before).filter(id=thread_id).first()
-    if thread is not None:  # nobody has gone on with it meanwhile
+    thread = due("threads", before, scope).filter(id=thread_id).first()
+    if thread is not None:  # nobody has gone on with it or pinned it meanwhile
         deletion.delete_thread(thread)
 
 
-def _delete_requests(before: datetime) -> None:
-    delete_snapshots(before)
-    partitions.drop_requests(before)
+def delete_files(before: datetime, scope: Scope) -> None:
+    """Some of those that were given before then, as their person would. Raises ``LedgerAway``."""
+    for file in list(due("files", before, scope).select_related("user")[:AT_ONCE]):
+        if interruption.is_requested():
+            return
+        try:
+            deletion.delete_file(file)
+        except ReplyInProgress:
+            continue
 
 
-def delete_snapshots(before: datetime) -> None:
+def delete_feedback(before: datetime, scope: Scope) -> None:
+    """What was said of replies before then."""
+    _until_done(lambda: _delete_some(due("feedback", before, scope)))
+
+
+def _delete_some(rows: QuerySet[Any]) -> int:
+    ids = list(rows.values_list("pk", flat=True)[:AT_ONCE])
+    deleted: int = rows.model._default_manager.filter(pk__in=ids).delete()[0]
+    return deleted
+
+
+def _delete_requests(before: datetime, scope: Scope) -> None:
+    delete_snapshots(before, scope)
+    if scope.rule.project is None and scope.rule.group is None:
+        partitions.drop_requests(before)
+
+
+def delete_snapshots(before: datetime, scope: Scope) -> None:
     """Those made before then, with the texts that no other names. The newest of each thread and purpose stays."""
-    for thread_id in list(_old(before).order_by().values_list("thread_id", flat=True).distinct()):
-        _until_done(lambda thread_id=thread_id: _delete_snapshots_of(thread_id, before))  # type: ignore[misc]
+    going = due("snapshots", before, scope)
+    for thread_id in list(going.order_by().values_list("thread_id", flat=True).distinct()):
+        _until_done(lambda thread_id=thread_id: _delete_snapshots_of(thread_id, going))  # type: ignore[misc]
 
 
-def _delete_snapshots_of(thread_id: uuid.UUID, before: datetime) -> int:
+DELETES: dict[str, Callable[[datetime, Scope], None]] = {
+    "threads": delete_threads,
+    "snapshots": _delete_requests,
+    "files": delete_files,
+    "feedback": delete_feedback,
+}
+
+
+def _delete_snapshots_of(thread_id: uuid.UUID, going: QuerySet[ContextSnapshot]) -> int:
     with allow_deletion():
         # A request is recorded by a running reply, or together with the reply by whoever can write to the thread;
         # one for notes of it under this lock.
@@ -222,7 +305,7 @@ def _delete_snapshots_of(thread_id: uuid.UUID, before: datetime) -> int:
             return 0
         if Reply.objects.filter(thread=thread_id, status=Reply.Status.RUNNING).exists():
             return 0
-        old = list(_digests_only(_old(before).filter(thread=thread_id).order_by("id"))[:AT_ONCE])
+        old = list(_digests_only(going.filter(thread=thread_id).order_by("id"))[:AT_ONCE])
         ContextSnapshot.objects.filter(id__in=[snapshot.id for snapshot in old]).delete()
         unnamed = set(_block_digests(old)) - set(
             _block_digests(_digests_only(ContextSnapshot.objects.filter(thread=thread_id)))

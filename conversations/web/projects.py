@@ -19,6 +19,7 @@ from conversations.accounts import instructions
 from conversations.errors import OpenbookError, ProjectNotFound
 from conversations.files import store
 from conversations.files.of_projects import MOST_FILES
+from conversations.holds import coverage
 from conversations.models import File, Project
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.text import clean, one_line
@@ -119,12 +120,13 @@ def delete(request: SignedInRequest, project_id: UUID) -> HttpResponse:
     """Its threads stay or go, as the form says."""
     project = _project(request, project_id)
     goes = request.POST.get("threads", "")
+    held = coverage.notice(request.user.pk, project=project.id)
     try:
         deletion.delete_project(project, threads_go=goes if goes in {"keep", "delete"} else None)
     except OpenbookError as problem:
         error(request, translated(problem.message))
         return redirect("project", project.id)
-    success(request, _("The project is deleted."))
+    success(request, " ".join([_("The project is deleted."), held]).strip())
     return redirect("projects")
 
 

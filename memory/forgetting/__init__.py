@@ -5,6 +5,7 @@ Afterwards no table, snapshot or event holds what was forgotten, nor its wording
 
 import logging
 import uuid
+from dataclasses import replace
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -12,6 +13,7 @@ from django.db.models import QuerySet
 from conversations import threads
 from conversations.accounts import allowances
 from conversations.errors import MemoryNotFound, ReplyInProgress
+from conversations.holds import coverage
 from conversations.models import Reply, Thread
 from conversations.models.data_map import FORGOTTEN
 from conversations.models.deletion_guard import allow_deletion
@@ -53,7 +55,7 @@ EVERYTHING = ForgetTarget(everything=True)
 
 def what_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
     """What ``forget_memory`` would do. Reads only."""
-    return find(user, _memory(user, memory_id)).summary()
+    return _told(user, find(user, _memory(user, memory_id)))
 
 
 def forget_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
@@ -66,7 +68,7 @@ def forget_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
 
 def what_turn(user: User, message_id: uuid.UUID) -> Forgetting:
     """What ``forget_turn`` would do. Reads only."""
-    return find(user, _turn(user, message_id)).summary()
+    return _told(user, find(user, _turn(user, message_id)))
 
 
 def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
@@ -101,7 +103,7 @@ def forget_notes(user: User, notes: QuerySet[Memory]) -> None:
 
 def what_all(user: User) -> Forgetting:
     """What ``forget_all`` would do. Reads only."""
-    return find(user, EVERYTHING).summary()
+    return _told(user, find(user, EVERYTHING))
 
 
 def forget_all(user: User) -> Forgetting:
@@ -117,12 +119,18 @@ def _forget(user: User, target: ForgetTarget) -> Forgetting:
         refuse_while_running(user.pk, "forget")
         _note(user, target)
         rows = find(user, target)
+        done = _told(user, rows)
         blank(user, rows)
         if target.everything:
             blank_all(user)
-    done = rows.summary()
     log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})
     return done
+
+
+def _told(user: User, rows: Rows) -> Forgetting:
+    """What goes, and what of it a legal hold keeps."""
+    places = {turn.thread for turn in rows.turns} | rows.threads | rows.touched
+    return replace(rows.summary(), held=coverage.notice(user.pk, threads=places))
 
 
 def _note(user: User, target: ForgetTarget) -> None:

@@ -35,6 +35,7 @@ class Forgetting:
     """What goes, as the person is told it: memories by id, the turns, oldest first, and how many of what else tells of it.
 
     ``snapshots`` are the model requests that can't be rebuilt any more, ``summaries`` those of parts of threads and of days.
+    ``held`` says what a legal hold keeps until it ends.
     ``projects`` lose their names, ``instructions`` are texts of them: the person's two, those of projects and of threads.
     """
 
@@ -49,6 +50,7 @@ class Forgetting:
     feedback: int = 0
     summaries: int = 0
     snapshots: int = 0
+    held: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,7 @@ class Clearing:
     summaries: int = 0
     snapshots: int = 0
     kept_artifacts: int = 0
+    held: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

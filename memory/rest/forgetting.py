@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from conversations import threads
 from conversations.models import Scope, Thread
 from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.deleted import RESPONSES, deleted
 from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.long_work import WorkKind
@@ -63,11 +64,10 @@ class EverythingForget(AsyncAPIView):
 
 
 class MessageDetail(AsyncAPIView):
-    @extend_schema(responses={204: None})
+    @extend_schema(responses=RESPONSES)
     async def delete(self, request: Request, message_id: str) -> Response:
-        """Forget a turn for good, as `messages/{id}/forget/` does."""
-        await _of_turn(request, message_id, forgetting.forget_turn)
-        return Response(status=204)
+        """Forget a turn for good, as `messages/{id}/forget/` does. 200 in place of 204 tells what a legal hold keeps."""
+        return deleted((await _of_turn(request, message_id, forgetting.forget_turn)).data["held"])
 
 
 class MessageForgetting(AsyncAPIView):

@@ -16,6 +16,7 @@ from conversations.context.record.snapshot_shapes import NamedProject
 from conversations.errors import InvalidMessage, ProjectNotFound, ThreadNotFound
 from conversations.models import Message, Project, Scope
 from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.rest.deleted import RESPONSES, deleted
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter, Switch, Words
 from conversations.rest.serializers import described, valid
@@ -91,16 +92,16 @@ class MemoryDetail(AsyncAPIView):
             changes["tags"] = _own(request, changes["tags"]) or [user_tag(caller(request).pk)]
         return Response(_objects(request, [services.change(memory, at=clock.now(), **changes)])[0])
 
-    @extend_schema(responses={204: None})
+    @extend_schema(responses=RESPONSES)
     async def delete(self, request: Request, memory_id: str) -> Response:
-        """Forget a memory for good, as `memories/{id}/forget/` does."""
+        """Forget a memory for good, as `memories/{id}/forget/` does. 200 in place of 204 tells what a legal hold keeps."""
         user = caller(request)
-        await long_work.run(
+        done = await long_work.run(
             user.pk,
             WorkKind.CHANGE,
             lambda: forgetting.forget_memory(user, services.memory_of(user, memory_id).id),
         )
-        return Response(status=204)
+        return deleted(done.held)
 
 
 def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message]) -> list[SourceAnswer]:

@@ -134,6 +134,9 @@ class ForgottenTurnAnswer(TypedDict):
     why: Annotated[Literal["source", "mention"], "It was said here, or is repeated here."]
 
 
+HELD = "What a legal hold keeps a copy of until it ends, in words for the person; empty: nothing."
+
+
 class ForgettingAnswer(TypedDict):
     """What goes."""
 
@@ -148,6 +151,7 @@ class ForgettingAnswer(TypedDict):
     feedback: Annotated[int, "Replies that lose what was said of them."]
     summaries: Annotated[int, "Summaries that are made anew."]
     snapshots: Annotated[int, "Recorded requests of which texts are blanked."]
+    held: Annotated[str, HELD]
 
 
 class ClearingAnswer(TypedDict):
@@ -168,6 +172,7 @@ class ClearingAnswer(TypedDict):
     summaries: Annotated[int, "Summaries that go, of its parts and of days; those of days are made anew."]
     snapshots: Annotated[int, "Recorded requests of which texts are blanked."]
     kept_artifacts: Annotated[int, "Artifacts of the thread, which stay."]
+    held: Annotated[str, HELD]
 
 
 class FoundSource(TypedDict):

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from config.management.output import PrintableCommand
@@ -12,7 +13,7 @@ from conversations.upkeep import retention
 from conversations.upkeep.expired import Expired
 from conversations.upkeep.retention import Kind
 
-CHANGEABLE = ("threads", "snapshots", "accesses", "audit")
+CHANGEABLE = ("threads", "snapshots", "files", "feedback", "accesses", "audit")
 MOST_DAYS = 99_999
 
 
@@ -44,7 +45,8 @@ class Command(PrintableCommand):
             return
         for kind, expired in found:
             self.stdout.write(f"{kind.name}: {kind.what}")
-            self.stdout.write(f"  kept {in_words(kind.kept)}{f' ({kind.setting})' if kind.setting else ''}")
+            origin = kind.setting or rule_in_words(kind)
+            self.stdout.write(f"  kept {in_words(kind.kept)}{f' ({origin})' if origin else ''}")
             self.stdout.write(f"  {going(expired)}\n" if expired else "  nothing goes\n")
 
 
@@ -53,6 +55,17 @@ def kind_and_days(text: str) -> tuple[str, int]:
     if name not in CHANGEABLE or not (days.isascii() and days.isdigit()) or int(days) > MOST_DAYS:
         raise ArgumentTypeError(f"{text!r} is none of {', '.join(f'{kind}=DAYS' for kind in CHANGEABLE)}")
     return name, int(days)
+
+
+def rule_in_words(kind: Kind) -> str:
+    rule = kind.scope.rule if kind.scope else None
+    if rule is None:
+        return ""
+    if rule.project:
+        return f"rule {rule.id}, for the project {rule.project}"
+    if rule.group:
+        return f"rule {rule.id}, for the group {Group.objects.get(pk=rule.group)}"
+    return f"rule {rule.id}, for the installation"
 
 
 def in_words(kept: timedelta | None) -> str:
@@ -79,6 +92,9 @@ def as_object(kind: Kind, expired: Expired | None) -> dict[str, object]:
     return {
         "kind": kind.name,
         "setting": kind.setting,
+        "rule": kind.scope.rule.id if kind.scope else None,
+        "group": kind.scope.rule.group if kind.scope else None,
+        "project": str(kind.scope.rule.project) if kind.scope and kind.scope.rule.project else None,
         "days": None if kind.kept is None else kind.kept / timedelta(days=1),
         "count": expired.count if expired else 0,
         "is_bounded": bool(expired and expired.is_bounded),

@@ -21,9 +21,10 @@ from conversations.replies.outcomes import Outcome
 from conversations.runtime.db import run
 from conversations.runtime.ids import lowest_uuid7, uuid7
 from conversations.threads import deletion
-from conversations.upkeep import expired, partitions, retention
+from conversations.upkeep import expired, partitions
 from conversations.upkeep.partitions import ACCESSES, EVENTS, REQUESTS, Partition, PartitionedTable
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
+from tests.conversations.upkeep.kinds import delete_snapshots
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 
@@ -201,7 +202,7 @@ def test_months_of_requests_are_dropped_and_the_newest_of_a_thread_stays(thread:
     newest = make_request(thread, fourth.since + DAY)
     settle()
     before = third.until
-    retention.delete_snapshots(before)
+    delete_snapshots(before)
     settle()
     partitions.drop_requests(before)
     assert [(each.since, each.until) for each in partitions.partitions(REQUESTS)][:2] == [

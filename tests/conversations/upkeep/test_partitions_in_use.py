@@ -28,9 +28,10 @@ from conversations.replies.user_content import NewMessage
 from conversations.runtime.db import run
 from conversations.runtime.ids import lowest_uuid7
 from conversations.staff.trace import trace_reads
-from conversations.upkeep import partitions, retention
+from conversations.upkeep import partitions
 from conversations.upkeep.partitions import REQUESTS, Partition
 from tests.conversations.factories import chain, make_thread
+from tests.conversations.upkeep.kinds import delete_snapshots
 from tests.conversations.upkeep.test_partitions import DAY, id_at, make_request, partitions_read, places, settle
 from tests.services import fresh_database
 from tests.upgrades import dump, load
@@ -113,7 +114,7 @@ def test_a_request_whose_month_was_dropped_is_gone_in_words(user: User, client: 
     answer(thread, old)
     settle()
     end = month_of(now - 40 * DAY).until
-    retention.delete_snapshots(end)
+    delete_snapshots(end)
     settle()
     before = len(partitions.partitions(REQUESTS))
     partitions.drop_requests(end)

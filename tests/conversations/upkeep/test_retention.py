@@ -139,7 +139,7 @@ def test_a_preview_tells_what_would_go_and_deletes_nothing(thread: Thread, setti
     assert [(preview()[kind]["days"], preview()[kind]["count"]) for kind in kept] == [(None, 0)] * 3
 
     told = preview(threads=65, snapshots=45)
-    assert (told["files"]["count"], told["files"]["bytes"]) == (1, file.size)
+    assert (told["unsent_files"]["count"], told["unsent_files"]["bytes"]) == (1, file.size)
     assert [told[kind]["count"] for kind in kept] == [1, 1, 0]
     assert datetime.fromisoformat(told["threads"]["oldest"]).date() == (timezone.now() - 70 * DAY).date()
     assert 0 < told["threads"]["bytes"] < told["snapshots"]["bytes"] < 10_000
@@ -149,7 +149,7 @@ def test_a_preview_tells_what_would_go_and_deletes_nothing(thread: Thread, setti
     settings.OPENBOOK_SNAPSHOT_DAYS = 45
     assert preview()["snapshots"] == told["snapshots"]
     retention.apply()
-    assert [preview()[kind]["count"] for kind in ("snapshots", "files")] == [0, 0]
+    assert [preview()[kind]["count"] for kind in ("snapshots", "unsent_files")] == [0, 0]
     assert stored_requests(thread)[0] == [newest]
 
 
@@ -163,7 +163,9 @@ def test_the_preview_in_words(thread: Thread) -> None:
 
 @pytest.mark.parametrize("text", ["threads", "threads=", "threads=-1", "threads=1000000", "events=3"])
 def test_a_preview_of_no_such_kind_is_refused(text: str) -> None:
-    with pytest.raises(CommandError, match="threads=DAYS, snapshots=DAYS, accesses=DAYS"):
+    with pytest.raises(
+        CommandError, match="threads=DAYS, snapshots=DAYS, files=DAYS, feedback=DAYS, accesses=DAYS, audit=DAYS"
+    ):
         call_command("retention", f"--days={text}")
 
 

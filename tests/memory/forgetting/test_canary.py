@@ -24,11 +24,11 @@ from conversations.models import HeldRow, Thread
 from conversations.models.data_map import TABLES
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
-from conversations.upkeep import retention
 from memory.index.index_turns import catch_up
 from memory.models import Memory
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
+from tests.conversations.upkeep.kinds import delete
 from tests.kept_rows import KeptRows, keep, put_back
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 from tests.memory.forgetting.test_forgetting import rows_with
@@ -190,7 +190,7 @@ async def delete_account(api: Api, ids: Ids) -> None:
 
 
 async def retain(api: Api, ids: Ids) -> None:
-    await in_database(retention.delete_threads)(timezone.now() + timedelta(minutes=1))
+    await in_database(delete)("threads", timezone.now() + timedelta(minutes=1))
 
 
 OF_TURN = {

@@ -53,7 +53,7 @@ export function askForGood({
     show(h("p", { class: "quiet" }, gettext("Looking up what would go…")));
     try {
       const what = await api.get(look);
-      show(...before(what));
+      show(...before(what), ...heldLine(what));
       if (isNothing(what)) return;
       byId("forget-final").hidden = false;
       byId("forget-typed").hidden = !typed;
@@ -76,7 +76,7 @@ export function askForGood({
       byId("forget-typed").hidden = byId("forget-final").hidden = true;
       yes.hidden = true;
       close.textContent = gettext("Close");
-      show(...after(done));
+      show(...after(done), ...heldLine(done));
     } catch (failure) {
       fail(failure);
       ready();
@@ -105,6 +105,11 @@ export function askForGood({
   return new Promise((resolve) => {
     dialog.onclose = () => resolve(done);
   });
+}
+
+/** What a legal hold keeps, where one does. */
+function heldLine({ held }) {
+  return held ? [h("p", { class: "held" }, held)] : [];
 }
 
 function show(...parts) {

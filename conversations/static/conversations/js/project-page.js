@@ -71,8 +71,9 @@ async function remove(row) {
     yes: gettext("Remove file"),
   };
   if (!(await confirmed(question))) return;
+  let held;
   try {
-    await api.delete(`files/${id}/`);
+    held = (await api.delete(`files/${id}/`))?.held ?? "";
   } catch (error) {
     if (error.status !== 404) {
       tell(error.message);
@@ -82,7 +83,7 @@ async function remove(row) {
   const next = row.nextElementSibling ?? row.previousElementSibling;
   row.remove();
   showCount();
-  tell("");
+  tell(held ?? "");
   announcer.say(gettext("Removed: “{name}”.", { name }));
   (next?.querySelector("[data-remove]") ?? byId("attach")).focus();
 }

@@ -55,12 +55,14 @@ export class TemporaryChat {
 
   async #close() {
     const { thread } = this;
+    let held;
     try {
-      await api.delete(`threads/${thread.id}/`);
+      held = (await api.delete(`threads/${thread.id}/`))?.held ?? "";
     } catch (error) {
       if (error.status !== 404) return this.on.onError(error.message);
     }
     this.announcer.say(gettext("The temporary chat is closed, and gone."));
-    return this.on.onClosed(thread);
+    this.on.onClosed(thread);
+    return held && this.on.onError(held);
   }
 }

@@ -188,8 +188,9 @@ export class ThreadMenu {
       text,
       yes: gettext("Delete conversation"),
     }))) return;
+    let held;
     try {
-      await api.delete(`threads/${thread.id}/`);
+      held = (await api.delete(`threads/${thread.id}/`))?.held ?? "";
     } catch (error) {
       this.on.onError(error.message);
       return;
@@ -197,6 +198,7 @@ export class ThreadMenu {
     this.list.remove(thread.id);
     this.announcer.say(gettext("“{title}” is deleted.", { title }));
     this.on.onDeleted(thread);
+    if (held) this.on.onError(held);
   }
 }
 

@@ -118,13 +118,14 @@ export class Selection {
     if (!(await confirmed({ title, text, yes: gettext("Delete conversations") }))) return;
     const failed = [];
     let problem = "";
+    let held = "";
     for (const [index, thread] of threads.entries()) {
       this.state.textContent = gettext("Deleting {index} of {most}…", {
         index: index + 1,
         most: threads.length,
       });
       try {
-        await api.delete(`threads/${thread.id}/`);
+        held = (await api.delete(`threads/${thread.id}/`))?.held ?? held;
         this.list.remove(thread.id);
         this.on.onDeleted(thread);
       } catch (error) {
@@ -135,6 +136,7 @@ export class Selection {
     const done = threads.length - failed.length;
     this.announcer.say(ngettext("{count} conversation deleted.", "{count} conversations deleted.", done));
     if (failed.length) this.on.onError(`${failedText(failed.length)} ${problem}`);
+    if (held) this.on.onError(held);
     this.list.untick();
   }
 }
