@@ -7,12 +7,14 @@ from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
+from conversations.staff.holds import HeldRowAdmin, LegalHoldAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
 from conversations.staff.projects import ProjectAdmin
 from conversations.staff.prompts import SharedPromptAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
+from conversations.staff.retention import RetentionRuleAdmin
 from conversations.staff.service_accounts import ServiceAccountAdmin
 from conversations.staff.shares import ShareAdmin
 from conversations.staff.threads import ThreadAdmin
@@ -30,12 +32,15 @@ __all__ = [
     "ContextSnapshotAdmin",
     "FeedbackAdmin",
     "FileAdmin",
+    "HeldRowAdmin",
     "LanguageModelAdmin",
+    "LegalHoldAdmin",
     "MessageAdmin",
     "ModerationFindingAdmin",
     "ModeratorAdmin",
     "ProjectAdmin",
     "ReplyAdmin",
+    "RetentionRuleAdmin",
     "ServiceAccountAdmin",
     "ShareAdmin",
     "SharedPromptAdmin",

@@ -15,12 +15,15 @@ from conversations.models import (
     Assistant,
     Connection,
     ContentAccess,
+    HeldRow,
     Instructions,
+    LegalHold,
     Message,
     ModerationFinding,
     Moderator,
     Project,
     Prompt,
+    RetentionRule,
     ServiceAccount,
     Share,
     SharedPrompt,
@@ -50,6 +53,20 @@ NEEDLE = "Xylophonist"
 
 type Row = dict[str, object]
 """Primary keys by the name of the model, as the admin writes it: ``conversations_thread``."""
+
+
+def make_ended_hold(person: User) -> LegalHold:
+    now = timezone.now()
+    return LegalHold.objects.create(
+        user=person,
+        user_name=person.username,
+        subject=str(person.pk),
+        reason="A lawsuit",
+        began_at=now,
+        began_by="root",
+        ended_at=now,
+        released_at=now,
+    )
 
 
 def belongings(person: User) -> Row:
@@ -123,6 +140,18 @@ def belongings(person: User) -> Row:
         Moderator: make_moderator().pk,
         ModerationFinding: make_finding(reply).pk,
         Project: make_project(person, NEEDLE, instructions=NEEDLE).pk,
+        LegalHold: make_ended_hold(person).pk,
+        HeldRow: HeldRow.objects.create(
+            user=person,
+            thread_id=thread.pk,
+            kind="conversations.Message",
+            row_id=str(message.pk),
+            data={"text": NEEDLE},
+            digest=bytes(32),
+            place=file.place,
+            held_at=now,
+        ).pk,
+        RetentionRule: RetentionRule.objects.get_or_create(kind="accesses", defaults={"days": 0})[0].pk,
         Share: make_share(thread, title=True).pk,
         Consolidation: Consolidation.objects.create(user=person).pk,
         User: person.pk,

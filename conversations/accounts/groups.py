@@ -38,11 +38,18 @@ AUDIT = {("conversations", "view_auditevent")}
 DIRECTORY = "Directory"
 PEOPLE = {("auth", f"{verb}_{what}") for what in ("user", "group") for verb in ("view", "add", "change", "delete")}
 """What a directory needs to make and deactivate people and to fill groups by SCIM: those that hold none of staff's rights."""
+LEGAL = {("conversations", f"{action}_legalhold") for action in ("add", "change", "view")} | {
+    ("conversations", "view_heldrow"),
+    ("conversations", "view_project"),
+    ("auth", "view_user"),
+}
+"""Who begins and ends legal holds, and reads for a stated reason what they keep."""
 GROUPS = {
     "Support": EXISTENCE | QUEUE,
     "Support lead": EXISTENCE | QUEUE | CONTENT,
     "Auditors": AUDIT,
     DIRECTORY: PEOPLE,
+    "Legal": LEGAL | CONTENT,
 }
 
 

@@ -1,7 +1,7 @@
 """What legal holds cover: rows that retention leaves alone, and what a person is told when they delete."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
@@ -46,7 +46,29 @@ def notice(user_id: int, *, threads: Collection[uuid.UUID] = (), project: uuid.U
         "It is gone for you and for every model. A copy that only staff with a right of its own can read is kept until a "
         "legal hold ends, and then deleted without your doing anything."
     )
-    reasons = [hold.reason for hold in covering if hold.tells_reason]
+    return _with_reasons(words, covering)
+
+
+def standing_notice(user_id: int) -> str:
+    """What the person is told where nothing is deleted yet: that a hold lasts; empty: none does."""
+    holds = list(current(user_id).order_by("began_at"))
+    if not holds:
+        return ""
+    if any(hold.covers_person for hold in holds):
+        words = gettext(
+            "A legal hold lasts: of what you delete or forget a copy is kept until it ends, temporary chats too. It is gone "
+            "for you and for every model at once."
+        )
+    else:
+        words = gettext(
+            "A legal hold lasts on projects of yours: of what you delete or forget in them a copy is kept until it ends. It is "
+            "gone for you and for every model at once."
+        )
+    return _with_reasons(words, holds)
+
+
+def _with_reasons(words: str, holds: Iterable[LegalHold]) -> str:
+    reasons = [hold.reason for hold in holds if hold.tells_reason]
     return " ".join([words, *(gettext("Reason of the hold: %(reason)s") % {"reason": each} for each in reasons)])
 
 

@@ -135,7 +135,7 @@ def _kinds_of_tables(days: Mapping[str, int]) -> list[Kind]:
             what=WHAT["accesses"],
             setting=SETTINGS["accesses"] if accesses.id is None else "",
             kept=accesses.kept,
-            preview=lambda before: expired.tables(partitions.ACCESSES, _accesses_over(before)),
+            preview=lambda before: expired.tables(partitions.ACCESSES, accesses_over(before)),
             delete=_drop_accesses,
         ),
         Kind(
@@ -157,7 +157,7 @@ def _kinds_of_tables(days: Mapping[str, int]) -> list[Kind]:
     ]
 
 
-def _accesses_over(before: datetime) -> Iterable[partitions.Partition]:
+def accesses_over(before: datetime) -> Iterable[partitions.Partition]:
     """None while a legal hold lasts: they tell who saw what it keeps."""
     return () if coverage.is_any_current() else partitions.accesses_over(before)
 

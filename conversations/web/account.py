@@ -14,7 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.accounts import instructions, lifecycle, mailing, tokens
+from conversations.accounts.keeping import keeping_of
 from conversations.files import store
+from conversations.holds import coverage
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.wording import translated
 from conversations.web.entry import refused_form
@@ -35,6 +37,7 @@ def page(request: SignedInRequest) -> HttpResponse:
         "room": store.room_of(request.user),
         "has_tokens": tokens.of(request.user).exists(),
         "languages": settings.LANGUAGES,
+        "keeping": keeping_of(request.user),
         "instructions": instructions.instructions_of(request.user),
         "longest": LONGEST_INSTRUCTIONS,
         "chosen_language": services.language_of(request.user),
@@ -109,7 +112,10 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: SignedInRequest) -> HttpResponse:
     """Say what will go, and take the password for it. It goes in a day."""
-    context: dict[str, object] = {"goes": lifecycle.what_goes(request.user)}
+    context: dict[str, object] = {
+        "goes": lifecycle.what_goes(request.user),
+        "held": coverage.standing_notice(request.user.pk),
+    }
     # Or else whoever looks at what others wrote could take their own name out of the record of it.
     if request.method == "POST" and not request.user.is_staff:
         try:

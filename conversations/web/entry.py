@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from conversations.accounts import devices, lifecycle, mailing, session_user, sign_in, sign_up
+from conversations.holds import coverage
 from conversations.models import AccountDeletion
 from conversations.runtime.wording import translated
 from conversations.web.account_adapter import retry_after
@@ -102,7 +103,12 @@ def leaving(request: HttpRequest) -> HttpResponse:
     if user is None:
         return redirect("chat")
     due_at = AccountDeletion.objects.get(user=user).due_at
-    context: dict[str, object] = {"person": user, "due_at": due_at, "goes": lifecycle.what_goes(user)}
+    context: dict[str, object] = {
+        "person": user,
+        "due_at": due_at,
+        "goes": lifecycle.what_goes(user),
+        "held": coverage.standing_notice(user.pk),
+    }
     if request.method == "POST":
         try:
             lifecycle.keep(user)

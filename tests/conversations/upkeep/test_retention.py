@@ -163,9 +163,7 @@ def test_the_preview_in_words(thread: Thread) -> None:
 
 @pytest.mark.parametrize("text", ["threads", "threads=", "threads=-1", "threads=1000000", "events=3"])
 def test_a_preview_of_no_such_kind_is_refused(text: str) -> None:
-    with pytest.raises(
-        CommandError, match="threads=DAYS, snapshots=DAYS, files=DAYS, feedback=DAYS, accesses=DAYS, audit=DAYS"
-    ):
+    with pytest.raises(CommandError, match="threads=DAYS, snapshots=DAYS, files=DAYS, feedback=DAYS, "):
         call_command("retention", f"--days={text}")
 
 
