@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -16,8 +17,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from conversations.models import ContentAccess, ContextSnapshot, Thread, data_map
-from conversations.runtime.wording import filled
+from conversations.models import ContentAccess, ContextSnapshot, HeldRow, Thread, data_map
+from conversations.runtime.wording import counted, filled
 from conversations.staff import access, display
 from conversations.staff.base import InspectionAdmin, ReadOnlyAdmin
 
@@ -52,12 +53,22 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
         sight = access.look(request, user=user, what=what, object_id=row.pk, thread=thread)
         row.sight = sight
         context |= {"sight": sight, "title": what.capitalize(), "subtitle": None}
+        context |= {"held_note": held_note(thread) if thread else ""}
         context |= self.page_context(request, row, sight)
         return super().render_change_form(request, context, *args, **kwargs)
 
 
 class MaskedInspectionAdmin[M: Model](MaskedAdmin[M], InspectionAdmin[M]):
     """For what was recorded: nobody changes or deletes it here."""
+
+
+def held_note(thread_id: UUID) -> SafeString | str:
+    """On pages of a thread or a request: that something of it was deleted or forgotten and is kept by a legal hold."""
+    count = HeldRow.objects.filter(thread_id=thread_id).count()
+    if not count:
+        return ""
+    words = counted("{count} row is kept by a legal hold", "{count} rows are kept by a legal hold", count)
+    return display.list_link(HeldRow, words, q=thread_id)
 
 
 def is_shown(row: Any) -> bool:

@@ -1,6 +1,5 @@
 """Legal holds, begun and ended by staff with the right to it, and the rows that they keep."""
 
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -202,12 +201,3 @@ class HeldRowAdmin(MaskedInspectionAdmin[HeldRow]):
             return display.NOTHING if not row.place else display.masked()
         address = reverse("admin:conversations_heldrow_bytes", args=[row.pk])
         return format_html('<a href="{}">{}</a>', address, gettext("Download"))
-
-
-def held_note(user_id: int, thread_id: uuid.UUID) -> SafeString | str:
-    """On pages of a thread or a request: that something of it was deleted or forgotten and is kept by a hold."""
-    count = HeldRow.objects.filter(user=user_id, thread_id=thread_id).count()
-    if not count:
-        return ""
-    words = counted("{count} row is kept by a legal hold", "{count} rows are kept by a legal hold", count)
-    return display.list_link(HeldRow, words, q=thread_id)

@@ -96,6 +96,7 @@ class RetentionRuleAdmin(PageAdmin[RetentionRule]):
             group=group.pk if group else None,
             project=project.pk if project else None,
         )
+        preview = retention_preview.preview(values["kind"], rule, now=clock.now())
         context = self.admin_site.each_context(request) | {
             "opts": self.opts,
             "title": gettext("What this rule deletes"),
@@ -104,7 +105,9 @@ class RetentionRuleAdmin(PageAdmin[RetentionRule]):
             "group": group,
             "project": project,
             "days": values["days"],
-            "preview": retention_preview.preview(values["kind"], rule, now=clock.now()),
+            "preview": preview,
+            "oldest": display.when(preview.goes.oldest),
+            "newest": display.when(preview.newest),
             "most": retention_preview.MOST,
         }
         return TemplateResponse(request, PREVIEW, context)
