@@ -431,6 +431,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "allauth.usersessions",
     "config",  # its management commands
     "django.contrib.staticfiles",  # below them, as they add to `collectstatic`
@@ -452,6 +453,7 @@ MIDDLEWARE = [
     "config.languages.middleware.page_language",
     "config.server.middleware.streams_end_with_access",
     "config.server.middleware.pages_count",
+    "config.server.middleware.second_factor_first",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -517,6 +519,19 @@ ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+MFA_ADAPTER = "conversations.web.factor_adapter.FactorAdapter"
+MFA_FORMS = {
+    "authenticate": "conversations.web.factor_forms.CodeForm",
+    "reauthenticate": "conversations.web.factor_forms.FreshCodeForm",
+    "activate_totp": "conversations.web.factor_forms.ActivateAppForm",
+    "add_webauthn": "conversations.web.factor_forms.AddPasskeyForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Openbook"
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a clock may be wrong
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # an address that is not verified counts for nothing here
+MFA_RATE_LIMITS = False  # as above
 PASSWORD_HASHERS = ["conversations.accounts.passwords.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -324,6 +324,11 @@ class SignInNeeded(OpenbookError):
     message = "Sign in, or offer a valid token, then connect again."
 
 
+class SecondFactorNeeded(OpenbookError):
+    type, code, status = "permission", "second_factor_needed", 403
+    message = "Your account needs a second factor. Set one up at /accounts/2fa/, then try again."
+
+
 class AccountLeaving(OpenbookError):
     type, code, status = "permission", "account_leaving", 403
     message = (

@@ -24,6 +24,7 @@ from conversations.models import (
     ContextSnapshot,
     File,
     FilePart,
+    GroupSignIn,
     Message,
     Project,
     Reply,
@@ -79,6 +80,11 @@ ABOUT_ONESELF = (
     *("memories/search", "preferences", "projects", "prompts", "shares"),
     *("auth/tokens", "threads", "tokens", "tokens/current", "topics"),
 )
+OWN_FACTORS = (
+    *("", "reauthenticate/", "totp/activate/", "totp/deactivate/"),
+    *("webauthn/", "webauthn/add/", "webauthn/reauthenticate/"),
+    *("recovery-codes/", "recovery-codes/generate/", "recovery-codes/download/"),
+)
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
     "memory/": PAGE,
@@ -118,6 +124,11 @@ EXPECTED: dict[str, Kind] = {
     **dict.fromkeys(
         (f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")), PAGE
     ),
+    **dict.fromkeys((f"accounts/2fa/{name}/" for name in ("authenticate", "webauthn/login")), OPEN),
+    **dict.fromkeys((f"accounts/2fa/{name}" for name in OWN_FACTORS), PAGE),
+    # They ask first who sits there, and then look whose it is.
+    **dict.fromkeys((f"accounts/2fa/webauthn/keys/<int:pk>/{name}/" for name in ("remove", "edit")), PAGE),
+    "accounts/again/": PAGE,
     "admin/login/": OPEN,
     "admin/password_change/": PAGE,
     "admin/system/": SYSTEM,
@@ -181,6 +192,8 @@ class Caller:
     is_elsewhere: bool = False
     is_barred: bool = False
     """A session of an account that nobody signs in with."""
+    is_lacking: bool = False
+    """Of a second factor that they have to have."""
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -237,6 +250,12 @@ def test_every_address_has_an_expectation() -> None:
     assert [route for route, _ in routes() if kind_of(route) is None] == []
 
 
+FRESH = {
+    "accounts/2fa/webauthn/",  # leads to the page of all factors
+    *(f"accounts/2fa/{name}" for name in OWN_FACTORS if name),
+    *(f"accounts/2fa/webauthn/keys/<int:pk>/{name}/" for name in ("remove", "edit")),
+}
+"""Pages that ask first who sits there."""
 FILE_PICTURES = [f"api/v1/files/<str:file_id>/{name}/" for name in ("thumbnail", "pages/<str:number>")]
 WITHOUT_TEXTS = {
     "prompts/",
@@ -264,6 +283,9 @@ WITHOUT_TEXTS = {
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
     "api/v1/files/<str:file_id>/given/",
     *FILE_PICTURES,
+    *FRESH,
+    "accounts/again/",
+    "accounts/2fa/",
 }
 """Routes whose answers hold no text of a person's."""
 
@@ -282,6 +304,7 @@ def with_everything(user: User) -> dict[str, Any]:
             "share_id": rows["conversations_share"],
             "token": "no-such-token",
             "number": 1,
+            "pk": 1,
             "slug": "companion",
             "name": "queue-old",
         }
@@ -314,6 +337,13 @@ async def answered(caller: Caller, method: str, path: str, body: Any) -> tuple[i
     return response.status_code, response.headers.get("Location", ""), content.decode(errors="replace")
 
 
+def is_led_to_a_factor(kind: Kind, path: str, status: int, location: str) -> bool:
+    """Of somebody who has to have a second factor and has none: nothing but what anybody may read, and the way to one."""
+    if kind is Kind.OPEN and status not in (401, 403):
+        return True
+    return status == 403 if path.startswith("/api/") else (status, location) == TO_SET_ONE_UP
+
+
 def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, location: str) -> bool:
     """Of somebody who doesn't own the rows that the address names."""
     is_signed_in = caller.is_known and not caller.is_program
@@ -341,6 +371,12 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
     return status not in (401, 403) and (status != 404 or path in NO_TOKEN)
 
 
+TO_SET_ONE_UP = (302, "/accounts/2fa/")
+WITHOUT_FACTOR = {
+    f"/accounts/{path}" for path in ("reauthenticate/", "again/", *(f"2fa/{name}" for name in OWN_FACTORS))
+}
+WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove", "edit")}
+"""What it takes to set up a second factor."""
 NO_TOKEN = {"/api/v1/tokens/current/"}
 """Not found where the caller came with a session."""
 
@@ -365,6 +401,7 @@ token that works from other networks only."""
 CALLERS = (
     *("nobody", "other", "staff", *groups.GROUPS, "superuser", "deactivated"),
     "service",  # a session of a service account opens nothing
+    "second factor missing",
     *TOKENS,
 )
 
@@ -385,8 +422,11 @@ def make_caller(name: str) -> Caller:
         return Caller()
     scopes = TOKENS.get(name, ())
     of_staff = name in {f"{scope} token" for scope in OF_STAFF}
+    is_lacking = name == "second factor missing"
     user = make_user(
-        "somebody", is_staff=of_staff or name in ("staff", *groups.GROUPS), is_superuser=name == "superuser"
+        "somebody",
+        is_staff=of_staff or is_lacking or name in ("staff", *groups.GROUPS),
+        is_superuser=name == "superuser" or is_lacking,
     )
     with_some_password(user)
     held = (
@@ -398,7 +438,9 @@ def make_caller(name: str) -> Caller:
         if name == "scim token"
         else name
     )
-    user.groups.set(Group.objects.filter(name=held))
+    user.groups.set(Group.objects.filter(name="Support lead" if is_lacking else held))
+    if is_lacking:
+        GroupSignIn.objects.create(group=user.groups.get(), requires_second_factor=True)
     if name.startswith("service"):
         ServiceAccount.objects.create(user=user, purpose="a program", created_at=clock.now())
     client = AsyncClient()
@@ -417,7 +459,9 @@ def make_caller(name: str) -> Caller:
     if name == "deactivated":
         User.objects.filter(pk=user.pk).update(is_active=False)
         user.is_active = False
-    return Caller(user=user, client=client, is_support=name in SUPPORT, is_barred=name == "service")
+    return Caller(
+        user=user, client=client, is_support=name in SUPPORT, is_barred=name == "service", is_lacking=is_lacking
+    )
 
 
 def rows_of(user: User) -> list[Any]:
@@ -434,7 +478,12 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str) -> None:
         kind = kind_of(route)
         assert kind
         status, location, text = await answered(caller, method, path, body)
-        if not is_right(kind, caller, method, path, status, location) or NEEDLE in text or status >= 500:
+        is_expected = (
+            is_led_to_a_factor(kind, path, status, location)
+            if caller.is_lacking and path not in WITHOUT_FACTOR and kind is not Kind.PROGRAM
+            else is_right(kind, caller, method, path, status, location)
+        )
+        if not is_expected or NEEDLE in text or status >= 500:
             wrong.append((method, path, kind.name, status, location, NEEDLE in text))
     assert wrong == []
     assert await in_database(rows_of)(user) == before
@@ -476,6 +525,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         "s/<str:token>/continue/": 302,  # by a form
         "api/v1/tokens/current/": 404,
         "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
+        **dict.fromkeys(FRESH, 302),
         **dict.fromkeys(FILE_PICTURES, 404),  # a text has none
     }
     assert without == WITHOUT_TEXTS
@@ -490,6 +540,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         ("staff", 4404),
         ("Support lead", 4404),
         ("superuser", 4404),
+        ("second factor missing", 4401),
         ("read token", 4404),
         ("write token", 4403),
         ("export token", 4403),

@@ -6,11 +6,12 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.utils.decorators import async_only_middleware
 from django.utils.functional import SimpleLazyObject
 
 from config.server import failures
-from conversations.accounts import limits, sign_in
+from conversations.accounts import limits, second_factors, sign_in
 from conversations.errors import RateLimited
 from conversations.rest import streams
 from conversations.runtime import telemetry
@@ -18,6 +19,13 @@ from conversations.runtime.request_ids import request_scope
 
 NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
 """Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
+
+OPEN_WITHOUT_FACTOR = (
+    *("/api/", "/v1/", "/static/", "/health/", "/metrics", "/accessibility/", "/robots.txt", "/favicon.ico"),
+    *("/manifest.webmanifest", "/service-worker.js", "/offline/"),
+    *(f"/accounts/{name}/" for name in ("2fa", "login", "logout", "reauthenticate", "again", "leaving")),
+)
+"""What is read by anybody, or needed to set one up."""
 
 IMMUTABLE = {
     "api/v1/files/<str:file_id>/thumbnail/",
@@ -107,6 +115,25 @@ def pages_count(get_response: GetResponse) -> GetResponse:
         return refusal or await get_response(request)
 
     return middleware
+
+
+@async_only_middleware
+def second_factor_first(get_response: GetResponse) -> GetResponse:
+    """Whoever has to have a second factor and has none is led to set one up, from whatever page. Calls say it themselves."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        if not request.path.startswith(OPEN_WITHOUT_FACTOR) and await sync_to_async(_is_lacking_factor)(request):
+            return redirect("mfa_index")
+        return await get_response(request)
+
+    return middleware
+
+
+def _is_lacking_factor(request: HttpRequest) -> bool:
+    try:
+        return isinstance(request.user, User) and second_factors.is_lacking(request.user)
+    except DatabaseError:
+        return False  # the page says so itself
 
 
 def _refusal(request: HttpRequest) -> HttpResponseBase | None:

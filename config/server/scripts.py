@@ -14,6 +14,7 @@ FOLDER = "bundles/js"
 BUNDLED = (
     "conversations/js/app.js",
     "conversations/js/browser-settings.js",
+    "conversations/js/passkeys.js",
     "conversations/js/print.js",
     "conversations/js/project-page.js",
     "conversations/js/prompts-page.js",

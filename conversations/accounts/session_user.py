@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
+from conversations.accounts import second_factors
 from conversations.accounts.service_accounts import is_service
 
 
@@ -19,7 +20,8 @@ class SessionUserBackend(ModelBackend):
     is a service account, which has tokens alone."""
 
     def get_user(self, user_id: Any) -> User | None:
-        user = User.objects.select_related("deletion", "preferences", "service_account").filter(pk=user_id).first()
+        users = User.objects.select_related("deletion", "preferences", "service_account")
+        user = users.annotate(is_lacking_factor=second_factors.lacks_factor()).filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
 
     def user_can_authenticate(self, user: Any) -> bool:

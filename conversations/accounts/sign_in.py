@@ -1,4 +1,4 @@
-"""Attempts to sign in, counted at every door that takes a password: before anything is looked up or hashed.
+"""Attempts to sign in, counted at every door that takes a password or a code: before anything is looked up or hashed.
 
 Wrong passwords for a name keep everybody out for the rest of the minute, but for browsers in which that person has signed in
 before. Those count for themselves, so that nobody can lock a person out.
@@ -22,6 +22,8 @@ from conversations.runtime.wording import worded
 HOUR = 3_600
 ATTEMPTS = 10
 """Wrong passwords a minute for one name, and for one name in a browser that is known."""
+CODES, CODES_HOUR = 5, 20
+"""Wrong codes of a second factor, a minute and an hour."""
 ATTEMPTS_OF_ADDRESS = 30
 """Wrong passwords a minute from one address, for whomever."""
 
@@ -35,10 +37,13 @@ class SignInAttempt:
 
     name: str
     address: str = ""
+    also_by_hour: bool = False
 
     def forgive(self) -> None:
         """The password was right: nothing counts against the name any more, and this attempt not against the address."""
         rate_counters.forget(self.name, seconds=MINUTE)
+        if self.also_by_hour:
+            rate_counters.forget(self.name, seconds=HOUR)
         if self.address:
             # The others stay: or else an account of one's own would give any number of guesses at those of others.
             rate_counters.take_back(self.address, seconds=MINUTE)
@@ -63,6 +68,21 @@ def attempt(request: HttpRequest, username: str) -> Iterator[SignInAttempt]:
             yield made
         finally:
             passwords.is_counted.reset(token)
+
+
+@contextmanager
+def code_attempt(request: HttpRequest, username: str) -> Iterator[SignInAttempt]:
+    """A guess at a code of somebody whose password was right, or who is signed in. Raises ``RateLimited``.
+
+    A code is short, so that there are fewer guesses than at a password, and so many an hour. In browsers that are known they
+    count for themselves here, too: who found out a password keeps nobody out.
+    """
+    device = devices.read_device(request)
+    who = ("device", device.id) if device and device.knows(username) else ("name",)
+    key = _key("code", *who, username.casefold())
+    _count(key, CODES, MINUTE, "with a code")
+    _count(key, CODES_HOUR, HOUR, "with a code")
+    yield SignInAttempt(name=key, also_by_hour=True)
 
 
 @contextmanager

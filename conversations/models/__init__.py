@@ -17,6 +17,7 @@ from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.retention import RetentionRule
 from conversations.models.shares import Share
+from conversations.models.sign_in import GroupSignIn, Invitation
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour, TemporaryHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
@@ -43,8 +44,10 @@ __all__ = [
     "FilePart",
     "GivenRight",
     "GroupManager",
+    "GroupSignIn",
     "HeldRow",
     "Instructions",
+    "Invitation",
     "Lease",
     "LegalHold",
     "MaintenanceRun",

@@ -376,6 +376,11 @@ TABLES: dict[str, Table] = {
         columns={name: account() for name in ("user_agent", "data", "ip")},
         never="session_key",
     ),
+    "mfa.Authenticator": Table(
+        goes_with="user",
+        columns={"data": account(but="secrets, encrypted, and what the person called a passkey")},
+        never="type",
+    ),
     "sessions.Session": Table(
         retained="sign_ins",
         columns={"session_data": account(but="sealed state of a browser; ended with the account")},
@@ -439,6 +444,9 @@ TABLES: dict[str, Table] = {
     "conversations.Lease": Table(never="name"),
     "conversations.MaintenanceRun": Table(never="kind details"),
     "conversations.GivenRight": Table(),
+    "conversations.GroupSignIn": Table(),
+    "conversations.Invitation": Table(staff="note email made_by_name", never="digest", retained="sign_ins"),
+    "conversations.Invitation_groups": Table(),
     "conversations.GroupManager": Table(goes_with="user"),
     "artifacts.Preset": Table(staff="slug name description prompt language", never="kind"),
     "artifacts.Preset_assistants": Table(),

@@ -10,7 +10,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from conversations.accounts import sign_in, tokens
+from conversations.accounts import second_factors, sign_in, tokens
+from conversations.errors import SecondFactorNeeded
 from conversations.models import ApiToken, Scope
 
 
@@ -37,7 +38,14 @@ class TokenAuthentication(BaseAuthentication):
 
 class HeaderSession(SessionAuthentication):
     """A session whose token against forgery is looked for in the headers alone: to look for it in the body would read that,
-    files and all, before anybody knows whether it may come."""
+    files and all, before anybody knows whether it may come. Refuses who has to have a second factor and has none."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        """Raises ``SecondFactorNeeded``."""
+        signed_in = super().authenticate(request)
+        if signed_in and second_factors.is_lacking(signed_in[0]):
+            raise SecondFactorNeeded
+        return signed_in
 
     def enforce_csrf(self, request: HttpRequest | Request) -> None:
         plain = request._request if isinstance(request, Request) else request

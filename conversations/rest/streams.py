@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, StreamingHttpResponse
 
 from conversations import errors, wire
-from conversations.accounts import session_user, tokens
+from conversations.accounts import second_factors, session_user, tokens
 from conversations.errors import OpenbookError
 from conversations.models import ApiToken
 from conversations.runtime.db import in_database
@@ -134,7 +134,9 @@ def _check_of_token(began: ApiToken) -> Check:
 def _check_of_session(key: str | None, user_id: int) -> Check:
     def check() -> OpenbookError | None:
         request = session_user.as_of_now(key)
-        return None if request and request.user.pk == user_id else errors.SignInNeeded()
+        if request is None or not isinstance(request.user, User) or request.user.pk != user_id:
+            return errors.SignInNeeded()
+        return errors.SecondFactorNeeded() if second_factors.is_lacking(request.user) else None
 
     return check
 

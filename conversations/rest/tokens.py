@@ -6,18 +6,19 @@ from typing import Annotated, Any, TypedDict
 from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
+from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.accounts import allowances, networks, sign_in, tokens
+from conversations.accounts import allowances, networks, second_factors, sign_in, tokens
 from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.accounts.scopes import grantable
 from conversations.accounts.session_user import is_leaving
-from conversations.errors import AccountLeaving, BeyondOwnRights, FreshSignInNeeded, TokenNotFound
+from conversations.errors import AccountLeaving, BeyondOwnRights, FreshSignInNeeded, SecondFactorNeeded, TokenNotFound
 from conversations.files import store
 from conversations.models import ApiToken, Scope
 from conversations.models.tokens import default_scopes
@@ -77,6 +78,11 @@ class NewToken(TokenTerms):
 class TokenRequest(TokenTerms):
     username: Annotated[str, {"max_length": 150}, "As for signing in."]
     password: Annotated[str, {"max_length": 4_096, "trim_whitespace": False}, "As for signing in."]
+    code: Annotated[
+        str,
+        {"max_length": 32, "default": ""},
+        "Of the authenticator app, or one of the recovery codes, where the account has a second factor.",
+    ]
     name: Annotated[str, {"max_length": 80, "default": "API"}, "What you recognise it by."]
     scopes: Annotated[list[Annotated[str, Scope]], {"default": default_scopes(), "allow_empty": False}, SCOPES]
 
@@ -140,7 +146,7 @@ class TokenView(APIView):
 
     @extend_schema(request=described(TokenRequest), responses=described(TokenAnswer))
     def post(self, request: Request) -> Response:
-        """Exchange a username and a password for a token."""
+        """Exchange a username and a password for a token; with a code, where the account has a second factor."""
         payload = valid(TokenRequest, request)
         with sign_in.attempt(request._request, payload["username"]) as attempt:
             user = authenticate(request._request, username=payload["username"], password=payload["password"])
@@ -149,6 +155,7 @@ class TokenView(APIView):
             attempt.forgive()
         if is_leaving(user):
             raise AccountLeaving
+        _prove_factor(request._request, user, payload["code"])
         return Response({"token": _made(user, payload).secret})
 
 
@@ -188,6 +195,20 @@ def _within_own(parent: ApiToken, payload: Any) -> None:
         own = getattr(parent, kind)
         if own is not None:
             payload[kind] = min(payload.get(kind) or own, own)
+
+
+def _prove_factor(request: HttpRequest, user: User, code: str) -> None:
+    """Raises ``SecondFactorNeeded`` where a code is needed and none was sent, and where a factor is still to be set up."""
+    if not second_factors.has_factor(user):
+        if second_factors.is_lacking(user):
+            raise SecondFactorNeeded
+        return
+    if not code:
+        raise SecondFactorNeeded("This account has a second factor. Send a code of it as `code`.")
+    with sign_in.code_attempt(request, user.get_username()) as attempt:
+        if second_factors.use_code(user, code) is None:
+            raise exceptions.AuthenticationFailed("The code is wrong, or was used before.")
+        attempt.forgive()
 
 
 class TokenList(APIView):

@@ -3,6 +3,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import admin, messages
@@ -25,10 +26,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from conversations import audit
-from conversations.accounts import allowances, mailing, rights, service_accounts
+from conversations.accounts import allowances, lifecycle, mailing, rights, second_factors, service_accounts
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
-from conversations.models import ApiToken, ContentAccess, File, GroupManager, Thread, UserLimits
+from conversations.models import ApiToken, ContentAccess, File, GroupManager, GroupSignIn, Thread, UserLimits
 from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
 from conversations.staff.base import STYLES, OfferedLookups, column
@@ -44,14 +45,16 @@ if TYPE_CHECKING:
     BasePasswordForm = AdminPasswordChangeForm[User]
     BaseInline = admin.StackedInline[UserLimits, User]
     BaseManagers = admin.TabularInline[GroupManager, Group]
+    BaseSignInInline = admin.StackedInline[GroupSignIn, Group]
 else:
+    BaseSignInInline = admin.StackedInline
     BaseAdmin, BaseGroupAdmin, BasePasswordForm = DjangoUserAdmin, DjangoGroupAdmin, AdminPasswordChangeForm
     BaseInline = admin.StackedInline
     BaseManagers = admin.TabularInline
 
 admin.site.unregister(
-    [Group, User, EmailAddress, UserSession]
-)  # a mail address is the user's; nobody sees where others are signed in
+    [Group, User, EmailAddress, UserSession, Authenticator]
+)  # a mail address is the user's; nobody sees where others are signed in, or by what
 
 
 SIGN_IN = ContentAccess.Action.SIGN_IN
@@ -125,7 +128,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
     inlines = [LimitsInline]
     change_password_form = PasswordForm
     change_user_password_template = "admin/conversations/change_password.html"  # noqa: S105  # no password
-    actions = ["link_for_password"]
+    actions = ["link_for_password", "remove_second_factors"]
 
     joined = column("joined", "date_joined", display.when, sort="date_joined")
     seen = column("last sign-in", "last_login", display.when, sort="last_login")
@@ -161,6 +164,48 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         response = TemplateResponse(request, "admin/conversations/password_link.html", context)
         add_never_cache_headers(response)
         return response
+
+    @admin.action(
+        permissions=["change"],
+        description="Remove a lost second factor",
+        description_plural="Remove a lost second factor",
+        location=[ActionLocation.CHANGE_LIST, ActionLocation.CHANGE_FORM],
+    )
+    def remove_second_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
+        """Of one person, who is told of it: asks first. Whoever is signed in as them is signed out."""
+        people = list(queryset[:2])
+        if len(people) != 1:
+            self.message_user(request, gettext("Choose one user: it is about the factors of one."), messages.ERROR)
+            return None
+        (user,) = people
+        if not rights.may_sign_in_as(request.user, user):
+            self.message_user(request, NOT_AS_THEM, messages.ERROR)
+            return None
+        factors = list(second_factors.of(user).exclude(type=second_factors.RECOVERY_CODES))
+        if not factors:
+            self.message_user(request, gettext("They have no second factor."), messages.ERROR)
+            return None
+        if "confirmed" not in request.POST:
+            context = self.admin_site.each_context(request) | {
+                "title": gettext("Remove a lost second factor"),
+                "person": user,
+                "factors": factors,
+                "sent": [(name, value) for name in request.POST for value in request.POST.getlist(name)],
+            }
+            return TemplateResponse(request, "admin/conversations/remove_factors.html", context)
+        with transaction.atomic():
+            second_factors.remove_all(user)
+            lifecycle.sign_out(UserSession.objects.filter(user=user))
+            self._could_sign_in(request, user, "Removed the second factor.")
+            self.log_change(request, user, "Removed the second factor.")
+            audit.record(
+                audit.AuditKind.SECOND_FACTOR_REMOVED,
+                actor=audit.actor_of(request),
+                target=user,
+                details={"factors": len(factors)},
+            )
+        self.message_user(request, gettext("Their second factor is removed, and they are signed out."))
+        return None
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or rights.may_manage(request.user, obj))
@@ -280,11 +325,32 @@ class ManagersInline(BaseManagers):
     extra = 0
 
 
+class SignInInline(BaseSignInInline):
+    """How members sign in. Whoever may change the group may."""
+
+    model = GroupSignIn
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return self._may_change(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return self._may_change(request, obj)
+
+    def has_view_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return request.user.has_perm("auth.view_group") or self._may_change(request, obj)
+
+    def _may_change(self, request: HttpRequest, group: Group | None) -> bool:
+        return request.user.has_perm("auth.change_group") and (
+            group is None or rights.may_manage_group(request.user, group)
+        )
+
+
 @admin.register(Group)
 class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     """Django's own. To change a group is to give its permissions to whoever is in it."""
 
-    inlines = [ManagersInline]
+    inlines = [SignInInline, ManagersInline]
 
     class Media:
         js = BOXES

@@ -1,7 +1,7 @@
 """The pages on which people look after their account. They need no script."""
 
 from allauth.account import views as allauth_views
-from allauth.account.decorators import reauthentication_required
+from allauth.account.utils import get_next_redirect_url
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -9,17 +9,19 @@ from django.contrib.messages import success
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations.accounts import instructions, lifecycle, mailing, tokens
+from conversations.accounts import instructions, lifecycle, mailing, second_factors, tokens
 from conversations.accounts.keeping import keeping_of
 from conversations.files import store
 from conversations.holds import coverage
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.wording import translated
 from conversations.web.entry import refused_form
+from conversations.web.fresh import fresh_sign_in
 from conversations.web.views import SignedInRequest
 from memory import services
 from memory.forgetting.ledger import LedgerAway
@@ -35,6 +37,7 @@ def page(request: SignedInRequest) -> HttpResponse:
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
         "room": store.room_of(request.user),
+        "has_factor": second_factors.has_factor(request.user),
         "has_tokens": tokens.of(request.user).exists(),
         "languages": settings.LANGUAGES,
         "keeping": keeping_of(request.user),
@@ -71,6 +74,24 @@ def change_password_of_staff(request: SignedInRequest) -> HttpResponse:
 
 @never_cache
 @login_required
+@fresh_sign_in(allow_get=True)
+def set_first_password(request: SignedInRequest) -> HttpResponseBase:
+    """For an account that has none."""
+    response: HttpResponseBase = allauth_views.password_set(request)
+    return response
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD"])
+def sign_in_again(request: SignedInRequest) -> HttpResponse:
+    """For people who have neither a password nor a second factor: they sign in anew by their provider."""
+    return render(request, "account/sign_in_again.html", {"next": get_next_redirect_url(request) or reverse("account")})
+
+
+@never_cache
+@login_required
+@fresh_sign_in(allow_get=True)
 def change_mail(request: SignedInRequest) -> HttpResponseBase:
     if not mailing.is_possible():
         raise Http404("This server sends no mail, so an address would be of no use.")
@@ -108,7 +129,7 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
+@fresh_sign_in(allow_get=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: SignedInRequest) -> HttpResponse:
     """Say what will go, and take the password for it. It goes in a day."""

@@ -1,7 +1,7 @@
 """Where allauth, which knows how accounts are kept, asks how it is done here."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -72,12 +72,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         mail_confirmation_link.enqueue(address.pk, language=get_language() or "")
 
 
+def counted_attempt(request: HttpRequest, username: str) -> AbstractContextManager[sign_in.SignInAttempt]:
+    """A guess at a password within a form, which keeps what was typed. Raises ``ValidationError`` after too many."""
+    return _within_form(sign_in.attempt(request, username))
+
+
+def counted_code(request: HttpRequest, user: User) -> AbstractContextManager[sign_in.SignInAttempt]:
+    """The same of a guess at a code."""
+    return _within_form(sign_in.code_attempt(request, user.get_username()))
+
+
 @contextmanager
-def counted_attempt(request: HttpRequest, username: str) -> Iterator[sign_in.SignInAttempt]:
-    """An attempt within a form, which keeps what was typed. Raises ``ValidationError`` after too many."""
+def _within_form(attempt: AbstractContextManager[sign_in.SignInAttempt]) -> Iterator[sign_in.SignInAttempt]:
     try:
-        with sign_in.attempt(request, username) as attempt:
-            yield attempt
+        with attempt as counted:
+            yield counted
     except RateLimited as error:
         params = {"retry_after": error.details["retry_after"]}
         raise ValidationError(translated(error.message), code=error.code, params=params) from error

@@ -34,11 +34,18 @@ CLOSE_CODES: Mapping[type[OpenbookError], int] = {
     errors.SignInNeeded: SIGN_IN,
     errors.InsufficientScope: FORBIDDEN,
     errors.AddressNotAllowed: FORBIDDEN,
+    errors.SecondFactorNeeded: SIGN_IN,
     errors.NotFound: GONE,
     errors.ReaderTooSlow: TOO_SLOW,
     errors.Unavailable: TRY_LATER,
 }
-ACCESS_ENDED = (errors.SignInNeeded, errors.InsufficientScope, errors.AddressNotAllowed, errors.NotFound)
+ACCESS_ENDED = (
+    errors.SignInNeeded,
+    errors.SecondFactorNeeded,
+    errors.InsufficientScope,
+    errors.AddressNotAllowed,
+    errors.NotFound,
+)
 LOOK_AGAIN_SECONDS = 1.0
 WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue")
 LAST_SECONDS = 1.0

@@ -51,7 +51,7 @@ def login(request: HttpRequest) -> HttpResponseBase:
     # A form that is sent is refused before any session is looked up.
     if request.method != "POST" and request.user.is_authenticated:
         return redirect(get_next_redirect_url(request) or "chat")
-    return _welcomed(request, SignInView.as_view()(request))
+    return welcomed(request, SignInView.as_view()(request))
 
 
 @never_cache
@@ -60,7 +60,7 @@ def staff_login(request: HttpRequest) -> HttpResponseBase:
     """Where the admin sends whoever isn't signed in, or isn't staff."""
     if request.method != "POST" and isinstance(request.user, User) and request.user.is_staff:
         return redirect(get_next_redirect_url(request) or "admin:index")
-    return _welcomed(request, StaffSignInView.as_view()(request))
+    return welcomed(request, StaffSignInView.as_view()(request))
 
 
 @never_cache
@@ -72,7 +72,7 @@ def signup(request: HttpRequest) -> HttpResponseBase:
     if request.method != "POST":
         return redirect("chat") if request.user.is_authenticated else _view(allauth_views.signup, request)
     with sign_in.new_password(request, "sign-up"):
-        return _welcomed(request, _view(allauth_views.signup, request))
+        return welcomed(request, _view(allauth_views.signup, request))
 
 
 @never_cache
@@ -129,7 +129,7 @@ def refused_form(response: HttpResponseBase) -> HttpResponseBase:
     return response
 
 
-def _welcomed(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def welcomed(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Who was let in is known in this browser from then on."""
     if request.method == "POST" and response.status_code == 302 and isinstance(request.user, User):
         if session_user.is_leaving(request.user):

@@ -9,8 +9,9 @@ from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
+from conversations.accounts import second_factors, tokens
 from conversations.accounts import session_user as accounts_session_user
-from conversations.accounts import tokens
+from conversations.errors import SecondFactorNeeded
 from conversations.models import ApiToken, Scope
 
 Connection = dict[str, Any]
@@ -57,9 +58,12 @@ class Visitor:
 
     user: User
     token: ApiToken | None = None
+    is_lacking_factor: bool = False
 
     def demand(self, scope: Scope) -> None:
-        """Raise ``InsufficientScope`` unless it may. A session may do everything."""
+        """Raise ``InsufficientScope`` or ``SecondFactorNeeded`` unless it may. Else a session may do everything."""
+        if self.is_lacking_factor:
+            raise SecondFactorNeeded
         if self.token:
             tokens.demand([scope], self.token.scopes)
 
@@ -97,4 +101,6 @@ def token_user(secret: str, address: str) -> Visitor | None:
 def session_user(key: str | None) -> Visitor | None:
     """The active user of a session; ``None`` after sign-out, a changed password or deactivation."""
     request = accounts_session_user.as_of_now(key)
-    return Visitor(user=request.user) if request and isinstance(request.user, User) else None
+    if request is None or not isinstance(request.user, User):
+        return None
+    return Visitor(user=request.user, is_lacking_factor=second_factors.is_lacking(request.user))

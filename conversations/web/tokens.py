@@ -1,6 +1,5 @@
 """The page on which people make tokens for their programs, see them and take them back. It needs no script."""
 
-from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,12 +10,13 @@ from django.views.decorators.http import require_http_methods
 from conversations.accounts import allowances, limits, tokens
 from conversations.models import ApiToken
 from conversations.web.forms import TokenForm
+from conversations.web.fresh import fresh_sign_in
 from conversations.web.views import SignedInRequest
 
 
 @never_cache
 @login_required
-@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
+@fresh_sign_in(allow_get=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: SignedInRequest) -> HttpResponse:
     """The caller's tokens. A new one takes the password, as it outlives the session, and is shown in the answer to the form

@@ -15,7 +15,9 @@ export class ApiError extends Error {
 
   get signedOut() {
     return (
-      this.status === 401 || (this.status === 403 && ["not_authenticated", "authentication_failed"].includes(this.code))
+      this.status === 401 ||
+      (this.status === 403 &&
+        ["not_authenticated", "authentication_failed", "second_factor_needed"].includes(this.code))
     );
   }
 }

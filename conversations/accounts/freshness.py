@@ -1,0 +1,30 @@
+"""How long ago the person of a session proved who they are. What outlives the session takes a fresh proof."""
+
+import time
+
+from allauth.account import app_settings
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate, get_reauthentication_flows
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+
+def can_prove(user: User) -> bool:
+    """Whether the account has a password or a factor to be asked for. One that signs in by a provider may have neither."""
+    return bool(get_reauthentication_flows(user))
+
+
+def is_fresh(request: HttpRequest, user: User) -> bool:
+    """Whether they did in the last five minutes: by password or factor, where they have any, else by having signed in."""
+    if can_prove(user):
+        return bool(did_recently_reauthenticate(request))
+    return _is_recent([each["at"] for each in get_authentication_records(request, user)])
+
+
+def is_factor_fresh(request: HttpRequest, user: User) -> bool:
+    """The same, with a second factor."""
+    return _is_recent([each["at"] for each in get_authentication_records(request, user) if each["method"] == "mfa"])
+
+
+def _is_recent(times: list[float]) -> bool:
+    return bool(times) and 0 <= time.time() - times[-1] < app_settings.REAUTHENTICATION_TIMEOUT
