@@ -8,8 +8,9 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from conversations import audit
 from conversations.holds.coverage import current, lock
-from conversations.models import LegalHold
+from conversations.models import AuditKind, LegalHold
 from conversations.runtime import clock
 from memory.forgetting import ledger
 
@@ -47,6 +48,7 @@ def begin(
             began_at=began_at or clock.now(),
             began_by=by,
         )
+        audit.record(AuditKind.HOLD_PLACED, target=hold, details=_covered(hold))
     log.info("legal hold begun", extra={"hold_id": str(hold.id), "user_id": hold.user_id})
     return hold
 
@@ -59,4 +61,10 @@ def end(hold: LegalHold, *, by: str) -> None:
             return
         if not current(hold.user_id).filter(subject=hold.subject).exists():
             ledger.note(ledger.Kind.HOLD_ENDED, hold.subject)
+        audit.record(AuditKind.HOLD_LIFTED, target=hold, details=_covered(hold))
     log.info("legal hold ended", extra={"hold_id": str(hold.id), "user_id": hold.user_id})
+
+
+def _covered(hold: LegalHold) -> dict[str, str | int | None]:
+    """By ids alone."""
+    return {"user": hold.user_id, "project": str(hold.project_id) if hold.project_id else None}

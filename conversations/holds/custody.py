@@ -15,6 +15,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Case, F, Model, OuterRef, QuerySet, Subquery, UUIDField, Value, When
 from django.db.models.functions import Cast, Coalesce, Substr
@@ -55,7 +56,10 @@ class Custody:
         located = _located(rows.order_by())
         if not self.everything:
             located = located.filter(of_project__in=self.projects)
-        statement, values = located.values("pk", "of_project", "of_thread").query.sql_with_params()
+        try:
+            statement, values = located.values("pk", "of_project", "of_thread").query.sql_with_params()
+        except EmptyResultSet:  # of no ids
+            return
         meta = rows.model._meta
         assert meta.pk
         place = PLACES.get(rows.model, "''")

@@ -67,7 +67,7 @@ EVENTS = {
     Kind.LEAVING: (AuditKind.ACCOUNT_LEAVES, "auth.User"),
     Kind.STAYING: (AuditKind.ACCOUNT_STAYS, "auth.User"),
 }
-"""What the audit record calls it, with the label of the row's model."""
+"""What the audit record calls it, with the label of the row's model. Of holds their own module tells."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +99,8 @@ def note(kind: Kind, id: object, *, through: int = 0) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise LedgerAway(retry_after=30) from error
+    if kind not in EVENTS:
+        return
     event, label = EVENTS[kind]
     id_in_record = str(id).partition(" ")[0]  # of an account, without when it was made
     audit.record(event, target=(label, id_in_record), details={"through": through} if through else {})
