@@ -20,6 +20,7 @@ urlpatterns = [
     path("admin/system/runbooks/<slug:name>/", admin.site.admin_view(page.runbook), name="runbook"),
     path("admin/", admin.site.urls),
     path("v1/", include("conversations.rest.messages_urls")),
+    path("scim/v2/", include("conversations.scim.urls")),
     path("health/", health.health, name="health"),
     path("health/live/", health.live, name="live"),
     path("health/ready/", health.ready, name="ready"),

@@ -58,9 +58,10 @@ class Kind(Enum):
     STAFF_CALL = "a call of staff who have its right"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
+    SCIM = "a call of a directory, which takes a token with its scope"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, PROGRAM, ROW_CALL = Kind
+OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, PROGRAM, ROW_CALL, SCIM = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -85,6 +86,14 @@ OWN_FACTORS = (
     *("webauthn/", "webauthn/add/", "webauthn/reauthenticate/"),
     *("recovery-codes/", "recovery-codes/generate/", "recovery-codes/download/"),
 )
+DIRECTORY: dict[str, list[str]] = {
+    **{name: ["GET"] for name in ("ServiceProviderConfig", "ResourceTypes", "ResourceTypes/<str:name>")},
+    **{name: ["GET"] for name in ("Schemas", "Schemas/<str:name>", "^.*$")},
+    **{name: ["POST"] for name in (".search", "Users/.search", "Groups/.search")},
+    **{name: ["GET", "POST"] for name in ("Users", "Groups")},
+    **{name: ["GET", "PUT", "PATCH", "DELETE"] for name in ("Users/<str:id>", "Groups/<str:id>")},
+}
+"""Methods of each address of SCIM, whose views are loaded when they are called."""
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
     "memory/": PAGE,
@@ -144,6 +153,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/docs/websocket/": OPEN,
     "api/v1/^.*$": OPEN,
     "v1/^.*$": OPEN,
+    **{f"scim/v2/{path}": SCIM for path in DIRECTORY},
     **dict.fromkeys((f"api/v1/{path}/" for path in ABOUT_ONESELF), CALL),
     "api/v1/feedback/": STAFF_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
@@ -241,6 +251,8 @@ POSTED = ("account/instructions/", *(f"projects/<uuid:project_id>/{what}/" for w
 def methods_of(route: str, view: Any) -> list[str]:
     if route.endswith(("/revoke/", "/sign-out/", "/language/")) or route in POSTED:
         return ["POST"]
+    if route.startswith("scim/v2/"):
+        return DIRECTORY[route.removeprefix("scim/v2/")]
     made_of = getattr(view, "view_class", None)
     names = [name for name in getattr(made_of, "http_method_names", ["get"]) if hasattr(made_of, name)] or ["get"]
     return [name.upper() for name in names if name in ("get", "post", "patch", "delete")] or ["GET"]
@@ -307,6 +319,7 @@ def with_everything(user: User) -> dict[str, Any]:
             "pk": 1,
             "slug": "companion",
             "name": "queue-old",
+            "id": "0",
         }
         | {"uidb36": "1", "key": "x"}
     )
@@ -358,13 +371,11 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status == 302 and location.startswith("/admin/login/")
         case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL if not caller.is_known:
             return status == 401
-        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.PROGRAM if caller.is_program and not may(
-            caller, method, path
-        ):
+        case kind if kind in CALLS_OF_PROGRAMS and caller.is_program and not may(caller, method, path):
             return status == 403
         case Kind.SYSTEM | Kind.STAFF_CALL if caller.lacks_the_right_of(kind):
             return status == 403
-        case Kind.PROGRAM if not caller.is_program:
+        case Kind.PROGRAM | Kind.SCIM if not caller.is_program:
             return status == 401
         case Kind.ROW_PAGE | Kind.FRAME | Kind.ROW_CALL:
             return status == 404
@@ -377,13 +388,22 @@ WITHOUT_FACTOR = {
 }
 WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove", "edit")}
 """What it takes to set up a second factor."""
-NO_TOKEN = {"/api/v1/tokens/current/"}
-"""Not found where the caller came with a session."""
+CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, Kind.PROGRAM, Kind.SCIM)
+NO_TOKEN = {
+    "/api/v1/tokens/current/",
+    *(
+        f"/scim/v2/{path}"
+        for path in ("Users/0", "Groups/0", "nothing", "Schemas/queue-old", "ResourceTypes/queue-old")
+    ),
+}
+"""Not found where the caller came with a session; and what a directory asks for here."""
 
 
 def may(caller: Caller, method: str, path: str) -> bool:
     if caller.is_elsewhere:
         return False
+    if path.startswith("/scim/"):
+        return Scope.SCIM in caller.scopes
     any_of = scopes_of(method, re.sub(r"/[^/]*[0-9a-f]{8}-[^/]*/", "/x/", path))
     return not any_of or not set(any_of).isdisjoint(caller.scopes)
 
@@ -516,7 +536,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     caller = Caller(user=user, client=client)
     found = {}
     for route, method, path, body in calling(given=ids):
-        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM, STAFF_CALL):
+        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM, STAFF_CALL, SCIM):
             status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)
             found[route] = (status, NEEDLE in text)
     without = {route for route, (status, has_needle) in found.items() if not has_needle}

@@ -20,6 +20,8 @@ FOR_PROGRAMS = {
     "conversations/import_export/values.py": "what is wrong at a place in a document, by the names of its fields",
     "conversations/import_export/import_sections.py": "the same",
     "conversations/accounts/tokens.py": "a token of a program",
+    "conversations/accounts/directory.py": "what a directory asks for by SCIM",
+    "conversations/scim": "the same",
     "conversations/files/uploads.py": "the form of a program; what stands for people in it is worded",
 }
 """Files, or folders, of which only what is worded is translated, and why."""

@@ -17,7 +17,7 @@ from conversations.rest import streams
 from conversations.runtime import telemetry
 from conversations.runtime.request_ids import request_scope
 
-NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
+NOT_COUNTED = ("/api/", "/v1/", "/scim/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
 """Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
 
 OPEN_WITHOUT_FACTOR = (

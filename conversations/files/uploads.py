@@ -17,7 +17,15 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
-from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, OpenbookError, RateLimited
+from conversations.errors import (
+    FileRefused,
+    FilesFull,
+    FileTooLarge,
+    InvalidUpload,
+    OpenbookError,
+    RateLimited,
+    SignInNeeded,
+)
 from conversations.files import of_projects, storage, store
 from conversations.models import File, Project
 from conversations.runtime import clock
@@ -167,6 +175,8 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object], pr
 
 
 def _refuse_unless_room(user: User, size: int) -> None:
+    if not User.objects.filter(pk=user.pk, is_active=True).exists():
+        raise SignInNeeded  # the account was shut while the upload came
     _wait_for_others(user)
     if store.of(user).filter(state=File.State.READING).count() >= MOST_READING:
         raise RateLimited(

@@ -3,6 +3,7 @@ from conversations.models.accounts import AccountDeletion, ServiceAccount
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.audit import AuditAnchor, AuditEvent, AuditKind
 from conversations.models.connections import Connection
+from conversations.models.directory import DirectoryGroup, DirectoryUser
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight, GroupManager
@@ -37,6 +38,8 @@ __all__ = [
     "ContentAccess",
     "ContextBlock",
     "ContextSnapshot",
+    "DirectoryGroup",
+    "DirectoryUser",
     "Effort",
     "Fallback",
     "Feedback",

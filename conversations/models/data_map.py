@@ -391,6 +391,10 @@ TABLES: dict[str, Table] = {
         columns={name: account() for name in ("name", "addresses", "last_used_from")},
         never="digest scopes",
     ),
+    "conversations.DirectoryUser": Table(
+        goes_with="user", columns={name: account() for name in ("external_id", "display_name", "emails")}
+    ),
+    "conversations.DirectoryGroup": Table(never="external_id"),
     "conversations.ServiceAccount": Table(goes_with="user", staff="purpose"),
     "conversations.UserLimits": Table(goes_with="user"),
     "conversations.Allowance": Table(goes_with="user"),

@@ -16,8 +16,8 @@ from conversations.errors import OpenbookError
 from conversations.models import ApiToken
 from conversations.runtime.db import in_database
 
-CHECK_SECONDS = 5.0
-"""How often it is asked whether a reader still may."""
+CHECK_SECONDS = 2.0
+"""How often it is asked whether a reader still may. A stream that is silent asks after twice as long at most."""
 KEEP_ALIVE_SECONDS = 15.0
 """Proxies close a stream that is silent for long."""
 

@@ -26,7 +26,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from conversations import audit
-from conversations.accounts import allowances, lifecycle, mailing, rights, second_factors, service_accounts
+from conversations.accounts import (
+    allowances,
+    deactivation,
+    lifecycle,
+    mailing,
+    rights,
+    second_factors,
+    service_accounts,
+)
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
 from conversations.models import ApiToken, ContentAccess, File, GroupManager, GroupSignIn, Thread, UserLimits
@@ -229,6 +237,8 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         if change and "email" in form.changed_data:
             self._could_sign_in(request, obj, "Changed the mail address, to which links for a new password go.")
         super().save_model(request, obj, form, change)
+        if change and "is_active" in form.changed_data and not obj.is_active:
+            deactivation.end_access(obj)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         """One's own is changed where the old one is asked for."""

@@ -17,7 +17,7 @@ from conversations.web.socket_access import Identity, Visitor
 
 log = logging.getLogger("openbook.chat")
 
-CHECK_ACCESS_SECONDS = 5.0
+CHECK_ACCESS_SECONDS = 4.0
 
 
 class OpenSocket(Protocol):

@@ -17,6 +17,7 @@ from django.utils.translation import get_language, gettext_noop
 
 from conversations.accounts import lifecycle, service_accounts, sign_in, sign_up
 from conversations.errors import RateLimited
+from conversations.models import DirectoryUser
 from conversations.runtime.wording import translated
 from conversations.tasks import mail_confirmation_link, mail_password_link
 
@@ -59,7 +60,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     # Mail goes by the worker, so that no answer takes longer for it; what is queued holds no link.
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        if user.has_usable_password() and sign_in.count_mail(email):
+        may_have_one = user.has_usable_password() or DirectoryUser.objects.filter(user=user).exists()
+        if may_have_one and not service_accounts.is_service(user) and sign_in.count_mail(email):
             mail_password_link.enqueue(user.pk, email, language=get_language() or "")
 
     def send_confirmation_mail(
