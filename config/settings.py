@@ -329,6 +329,8 @@ SUPERMEMORY_BASE_URL = env("SUPERMEMORY_BASE_URL", "https://api.supermemory.ai")
 OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
 # Of mail addresses; empty: any
 OPENBOOK_SIGNUP_DOMAINS = [domain.lower().removeprefix("@") for domain in env_list("OPENBOOK_SIGNUP_DOMAINS")]
+# Staff prove a second factor, at most every five minutes, before they read what people wrote
+OPENBOOK_READING_NEEDS_FACTOR = env_switch("OPENBOOK_READING_NEEDS_FACTOR")
 # For links to set a new password; without mail, staff make them
 MAILERS = mailers(env_secret("OPENBOOK_MAIL_URL"))
 DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")

@@ -18,7 +18,7 @@ from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.retention import RetentionRule
 from conversations.models.shares import Share
-from conversations.models.sign_in import GroupSignIn, Invitation
+from conversations.models.sign_in import GroupSignIn
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour, TemporaryHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
@@ -50,7 +50,6 @@ __all__ = [
     "GroupSignIn",
     "HeldRow",
     "Instructions",
-    "Invitation",
     "Lease",
     "LegalHold",
     "MaintenanceRun",

@@ -449,8 +449,6 @@ TABLES: dict[str, Table] = {
     "conversations.MaintenanceRun": Table(never="kind details"),
     "conversations.GivenRight": Table(),
     "conversations.GroupSignIn": Table(),
-    "conversations.Invitation": Table(staff="note email made_by_name", never="digest", retained="sign_ins"),
-    "conversations.Invitation_groups": Table(),
     "conversations.GroupManager": Table(goes_with="user"),
     "artifacts.Preset": Table(staff="slug name description prompt language", never="kind"),
     "artifacts.Preset_assistants": Table(),

@@ -5,18 +5,22 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
+from conversations.accounts import freshness, second_factors
 from conversations.models import ContentAccess, ContextSnapshot, HeldRow, Thread, data_map
 from conversations.runtime.wording import counted, filled
 from conversations.staff import access, display
@@ -90,6 +94,21 @@ def content_column(title: str, field: str, show: Callable[[Any], str | None] = l
     return shown
 
 
+def lacks_factor(request: HttpRequest) -> bool:
+    """Whether content stays masked until a second factor is proved."""
+    assert isinstance(request.user, User)
+    return settings.OPENBOOK_READING_NEEDS_FACTOR and not freshness.is_factor_fresh(request, request.user)
+
+
+def go_on_reading(request: HttpRequest, stated: dict[str, Any]) -> HttpResponse:
+    """allauth calls it once somebody proved again who they are, by whatever way they chose."""
+    if lacks_factor(request):
+        messages.error(request, gettext("That takes your second factor: a password is not enough."))
+    elif request.user.has_perm(access.READ):
+        access.open_content(request, user=stated["user"], reason=stated["reason"])
+    return HttpResponseRedirect(stated["next"])
+
+
 @admin.register(ContentAccess)
 class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
     """Who of the staff looked at whose content, and why; and the door through which they do."""
@@ -118,6 +137,8 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
     def open_view(self, request: HttpRequest) -> HttpResponse:
         user = self._requested_user(request)
         reason = " ".join(request.POST.get("reason", "").split())
+        if reason and lacks_factor(request):
+            return self._prove_factor(request, user, reason)
         if reason:
             access.open_content(request, user=user.pk, reason=reason)
         else:
@@ -125,6 +146,23 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
                 request, gettext("Say why you need to read it. The person sees who looked and why."), messages.ERROR
             )
         return self._back(request)
+
+    def _prove_factor(self, request: HttpRequest, user: User, reason: str) -> HttpResponse:
+        """Ask for it, and go on with what was stated."""
+        staff = request.user
+        assert isinstance(staff, User)
+        if not second_factors.has_factor(staff):
+            words = gettext("To read what people wrote takes a second factor here. Set one up, then try again.")
+            self.message_user(request, words, messages.ERROR)
+            return redirect("mfa_index")
+        address = self._back(request).url
+        request.session[STATE_SESSION_KEY] = {
+            "state": {"user": user.pk, "reason": reason, "next": address},
+            "callback": f"{__name__}.go_on_reading",
+        }
+        has_passkey = second_factors.of(staff).filter(type=second_factors.PASSKEY).exists()
+        page = reverse("mfa_reauthenticate_webauthn" if has_passkey else "mfa_reauthenticate")
+        return redirect(f"{page}?{urlencode({'next': address})}")
 
     def mask_view(self, request: HttpRequest) -> HttpResponse:
         access.close_content(request, user=self._requested_user(request).pk)
@@ -139,7 +177,7 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
             raise PermissionDenied
         return user
 
-    def _back(self, request: HttpRequest) -> HttpResponse:
+    def _back(self, request: HttpRequest) -> HttpResponseRedirect:
         url = request.POST.get("next", "")
         safe = url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
         return HttpResponseRedirect(url if safe else reverse("admin:index"))

@@ -219,3 +219,24 @@ def test_signing_out_everywhere_leaves_no_browser_that_needs_no_code(person: Use
         assert (is_signed_in(here), is_signed_in(elsewhere)) == (True, False)
         first_step(elsewhere)
         assert not is_signed_in(elsewhere)
+
+
+def test_reading_content_takes_a_fresh_factor_where_that_is_on(
+    person: User, admin_client: Client, admin_user: User, settings: Settings
+) -> None:
+    settings.OPENBOOK_READING_NEEDS_FACTOR = True
+    form, door = {"user": person.pk, "reason": "A call", "next": "/admin/"}, "/admin/conversations/contentaccess/open/"
+
+    def is_open() -> bool:
+        return str(person.pk) in admin_client.session.get("openbook_reasons", {})
+
+    assert admin_client.post(door, form)["Location"] == "/accounts/2fa/"
+    with time_machine.travel(AT, tick=False):
+        key = add_app(admin_user)
+        page = admin_client.post(door, form)["Location"]
+        assert page == "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
+        assert admin_client.post("/accounts/reauthenticate/?next=/admin/", {"password": "password"}).status_code == 302
+        assert not is_open()
+        page = admin_client.post(door, form)["Location"]
+        assert admin_client.post(page, {"code": code_of(key)})["Location"] == "/admin/"
+        assert is_open()
