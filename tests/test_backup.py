@@ -119,6 +119,26 @@ def test_all_comes_back_and_what_was_forgotten_since_does_not(
     assert not any(word in path.read_text() for path in source.ledger.glob("*.jsonl") for word in WORDS)
 
 
+@pytest.mark.operate
+def test_a_restored_backup_keeps_for_a_hold_what_was_deleted_since(
+    forks: Commands, migrated: str, tmp_path: Path
+) -> None:
+    with fresh_database(migrated) as url, fresh_database(migrated) as second:
+        source = Installation(forks, url, tmp_path / "here" / "files", tmp_path / "here" / "ledger")
+        source.filling("fill")
+        backup = tmp_path / "backups" / "yesterday"
+        backup.parent.mkdir()
+        source.manage("backup", str(backup))
+        source.filling("hold")
+        expected = {"turns": [0, 0], "held": [2, 0], "holds": 1}
+        assert source.filling("held") == expected
+        copy = source.at(second, tmp_path / "there", source.ledger)
+        copy.manage("restore", str(backup))
+        assert copy.filling("held") == expected, "a hold that the backup does not know"
+        assert copy.filling("release") == {"turns": [0, 0], "held": [0, 0], "holds": 0}
+        assert not [table for table, lines in rows(second).items() for line in lines if "Pangolin" in line]
+
+
 def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installation, tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("mine")

@@ -46,7 +46,8 @@ OF_TEMPORARY: dict[str, LiteralString] = {
 }
 OUTLIVING = {ContentAccess._meta.db_table, HeldRow._meta.db_table}
 """Of staff's looks at content, and of legal holds: they outlive the temporary chat that they name."""
-OF_HOLDS: LiteralString = " UNION ALL SELECT place FROM conversations_heldrow WHERE place <> ''"
+OF_HOLDS: LiteralString = " UNION SELECT place FROM conversations_heldrow WHERE place <> ''"
+"""Each once: a held row may name the bytes of a file that is still there."""
 PLACES, LOCK = "places", "lock"
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.config.backups.filling fill|tell|add|forget`, on the installation that the environment names."""
+"""`python -m tests.config.backups.filling ACTION`, on the installation that the environment names; the actions: ``main``."""
 
 import json
 import os
@@ -13,7 +13,8 @@ def main(action: str) -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    print(json.dumps({"fill": fill, "tell": tell, "add": add, "forget": forget}[action]()))  # noqa: T201
+    actions = {"fill": fill, "tell": tell, "add": add, "forget": forget, "hold": hold, "held": held, "release": release}
+    print(json.dumps(actions[action]()))  # noqa: T201
 
 
 def fill() -> dict[str, object]:
@@ -103,6 +104,43 @@ def forget() -> dict[str, object]:
         for say in (lifecycle.keep, lifecycle.ask_deletion, last):
             say(person)
     return {"count": 9}
+
+
+def hold() -> dict[str, object]:
+    """Begun on one person, who then deletes a conversation; another one deletes theirs without a hold."""
+    from django.contrib.auth.models import User  # noqa: PLC0415
+
+    from conversations.holds import actions  # noqa: PLC0415
+    from conversations.holds.actions import HoldSubject  # noqa: PLC0415
+    from conversations.models import Thread  # noqa: PLC0415
+    from conversations.threads import deletion  # noqa: PLC0415
+
+    actions.begin(HoldSubject(user=User.objects.get(username="ada")), reason="A lawsuit", by="root")
+    deletion.delete_thread(Thread.objects.get(title="Pangolin"))
+    deletion.delete_thread(Thread.objects.get(user__username="carla"))
+    return {}
+
+
+def held() -> dict[str, object]:
+    """In how many rows of conversations, and of those that a hold keeps, the words of what was deleted stand."""
+    from conversations.models import HeldRow, LegalHold, Message  # noqa: PLC0415
+
+    words = ("Pangolin", "Nobody knows")
+    return {
+        "turns": [Message.objects.filter(text__contains=word).count() for word in words],
+        "held": [HeldRow.objects.filter(kind="conversations.Message", data__icontains=word).count() for word in words],
+        "holds": LegalHold.objects.filter(ended_at=None).count(),
+    }
+
+
+def release() -> dict[str, object]:
+    from conversations.holds import actions, release  # noqa: PLC0415
+    from conversations.models import LegalHold  # noqa: PLC0415
+
+    for lasting in LegalHold.objects.filter(ended_at=None):
+        actions.end(lasting, by="root")
+    release.release_due()
+    return held()
 
 
 if __name__ == "__main__":
