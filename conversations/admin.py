@@ -17,6 +17,7 @@ from conversations.staff.requests.snapshots import ContextSnapshotAdmin
 from conversations.staff.retention import RetentionRuleAdmin
 from conversations.staff.service_accounts import ServiceAccountAdmin
 from conversations.staff.shares import ShareAdmin
+from conversations.staff.sign_in_providers import SignInProviderAdmin
 from conversations.staff.threads import ThreadAdmin
 from conversations.staff.tokens import ApiTokenAdmin
 from conversations.staff.users import UserAdmin
@@ -44,6 +45,7 @@ __all__ = [
     "ServiceAccountAdmin",
     "ShareAdmin",
     "SharedPromptAdmin",
+    "SignInProviderAdmin",
     "ThreadAdmin",
     "UserAdmin",
 ]

@@ -177,6 +177,30 @@ def files_can_be_kept(**kwargs: Any) -> list[CheckMessage]:
     return [Error(problem, hint="Run `make s3`, or leave it out.", id="openbook.E021")]
 
 
+@register()
+def sign_in_is_possible(**kwargs: Any) -> list[CheckMessage]:
+    """The packages of each kind of provider, and somebody who can sign in at all."""
+    problems: list[CheckMessage] = []
+    providers = {kind: bool(value.get("APPS")) for kind, value in settings.SOCIALACCOUNT_PROVIDERS.items()}
+    for is_wanted, package, extra in (
+        (providers.get("saml"), "onelogin", "saml"),
+        (settings.OPENBOOK_DIRECTORY, "django_auth_ldap", "ldap"),
+    ):
+        if is_wanted and not find_spec(package):
+            problem = (
+                f"OPENBOOK_SIGN_IN_PROVIDERS names a provider of {extra.upper()}, but the packages for it are missing."
+            )
+            hint = f"Run `make {extra}`, or take the provider out of {settings.OPENBOOK_SIGN_IN_PROVIDERS}."
+            problems.append(Error(problem, hint=hint, id="openbook.E022"))
+    if not settings.OPENBOOK_PASSWORD_SIGN_IN and not any(providers.values()) and not settings.OPENBOOK_DIRECTORY:
+        problem = "OPENBOOK_PASSWORD_SIGN_IN is off, and no file names a provider to sign in by."
+        hint = (
+            "Name one in OPENBOOK_SIGN_IN_PROVIDERS or in the admin, under Sign-in providers, or leave the switch on."
+        )
+        problems.append(Warning(problem, hint=hint, id="openbook.W008"))
+    return problems
+
+
 @register(deploy=True)
 def links_lead_here(**kwargs: Any) -> list[CheckMessage]:
     """Links for a new password never lead where a request says."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.socialaccount.models import SocialApp
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.db import models
@@ -124,6 +125,9 @@ def belongings(person: User) -> Row:
         apps.get_model("conversations", "ApiToken"): person.api_tokens.get().pk,
         Assistant: Assistant.objects.get(slug="companion").pk,
         Connection: (Connection.objects.first() or make_connection("https://models.example")).pk,
+        SocialApp: SocialApp.objects.get_or_create(
+            provider="openid_connect", provider_id="a-row", defaults={"name": "A row", "client_id": "openbook"}
+        )[0].pk,
         LanguageModel: LanguageModel.objects.get(provider="offline").pk,
         ContentAccess: looked(person).pk,
         apps.get_model("artifacts", "Artifact"): make_artifact(

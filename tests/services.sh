@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze,
-# Tesseract with German, and the server programs of PostgreSQL 15; and programs named as arguments, with their
-# packages where these are called otherwise: `pgbackrest pdftotext=poppler-utils`. As root on Debian they are
-# installed; elsewhere the lines at the end say what is missing.
+# Tesseract with German, slapd with OpenLDAP's headers, and the server programs of PostgreSQL 15; and programs named
+# as arguments, with their packages where these are called otherwise: `pgbackrest pdftotext=poppler-utils`. As root on
+# Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -29,6 +29,12 @@ missing() {
 		has tesseract || echo tesseract-ocr
 		has tesseract && tesseract --list-langs 2>&1 | grep -qx deu || echo tesseract-ocr-deu
 	}
+	[ -n "${OPENBOOK_TEST_SLAPD:-}" ] || has slapd || echo slapd
+	! has apt-get || { # what python-ldap is compiled with
+		has gcc || echo gcc
+		[ -e /usr/include/ldap.h ] || echo libldap2-dev
+		[ -e /usr/include/sasl/sasl.h ] || echo libsasl2-dev
+	}
 	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
 }
 
@@ -51,12 +57,12 @@ The tests need what is not here:
 $packages
 
 Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 \\
-                    prometheus libfaketime tesseract-ocr tesseract-ocr-deu
+                    prometheus libfaketime tesseract-ocr tesseract-ocr-deu slapd gcc libldap2-dev libsasl2-dev
 macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime \\
-                    tesseract tesseract-lang
+                    tesseract tesseract-lang openldap
                 brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
-OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS,
+OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS, OPENBOOK_TEST_SLAPD,
 OPENBOOK_TEST_SYSTEMD_ANALYZE (the programs), OPENBOOK_TEST_FAKETIME (the library) and
 OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
 END

@@ -94,6 +94,7 @@ DIRECTORY: dict[str, list[str]] = {
     **{name: ["GET", "PUT", "PATCH", "DELETE"] for name in ("Users/<str:id>", "Groups/<str:id>")},
 }
 """Methods of each address of SCIM, whose views are loaded when they are called."""
+SAML = ("login", "acs", "acs/finish", "sls", "metadata")
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
     "memory/": PAGE,
@@ -138,7 +139,16 @@ EXPECTED: dict[str, Kind] = {
     # They ask first who sits there, and then look whose it is.
     **dict.fromkeys((f"accounts/2fa/webauthn/keys/<int:pk>/{name}/" for name in ("remove", "edit")), PAGE),
     "accounts/again/": PAGE,
-    "admin/login/": OPEN,
+    **dict.fromkeys(
+        (
+            *(f"accounts/oidc/<str:provider_id>/{name}/" for name in ("login", "login/callback", "logout")),
+            *(f"accounts/saml/<str:organization_slug>/{name}/" for name in SAML),
+            *(f"accounts/3rdparty/{name}/" for name in ("signup", "login/cancelled", "login/error")),
+        ),
+        OPEN,
+    ),
+    "accounts/3rdparty/": PAGE,
+    **dict.fromkeys(("admin/login/", "admin/logout/"), OPEN),
     "admin/password_change/": PAGE,
     "admin/system/": SYSTEM,
     "admin/system/runbooks/<slug:name>/": SYSTEM,
@@ -273,7 +283,7 @@ WITHOUT_TEXTS = {
     "prompts/",
     "",
     "account/delete/",
-    *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set")),
+    *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
     "s/<str:token>/continue/",
     "admin/password_change/",
@@ -321,7 +331,7 @@ def with_everything(user: User) -> dict[str, Any]:
             "name": "queue-old",
             "id": "0",
         }
-        | {"uidb36": "1", "key": "x"}
+        | {"uidb36": "1", "key": "x", "provider_id": "nobody", "organization_slug": "nobody"}
     )
 
 

@@ -44,11 +44,12 @@ def browser_of(user_agent: str) -> str:
 
 
 def sign_ins_of(user: User) -> list[UserSession]:
-    """Where the user is signed in now, the newest first, each with ``browser`` and ``address`` in words. Rows of ended
-    sessions go."""
+    """Where the user is signed in now, the newest first, each with ``browser`` and ``address`` in words, and the name of the
+    ``provider`` by which they came, if any. Rows of ended sessions go."""
     sessions: list[UserSession] = UserSession.objects.purge_and_list(user)
     for session in sessions:
         session.browser = browser_of(session.user_agent)
+        session.provider = session.data.get("name", "") if isinstance(session.data, dict) else ""
         session.address = "" if session.ip == ADDRESS_UNKNOWN else session.ip
     return sorted(sessions, key=lambda session: session.created_at, reverse=True)
 

@@ -17,7 +17,21 @@ from conversations.accounts.service_accounts import is_service
 
 class SessionUserBackend(ModelBackend):
     """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right; and so
-    is a service account, which has tokens alone."""
+    is a service account, which has tokens alone.
+
+    Where people sign in by a provider alone, a password is for superusers: the way in when the provider is away.
+    """
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+    ) -> User | None:
+        user = super().authenticate(request, username=username, password=password, **kwargs)
+        return user if isinstance(user, User) and (settings.OPENBOOK_PASSWORD_SIGN_IN or user.is_superuser) else None
+
+    async def aauthenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+    ) -> User | None:
+        return await sync_to_async(self.authenticate)(request, username, password, **kwargs)
 
     def get_user(self, user_id: Any) -> User | None:
         users = User.objects.select_related("deletion", "preferences", "service_account")

@@ -106,6 +106,11 @@ def count_guess(request: HttpRequest, kind: str, *, most: int) -> Callable[[], N
     return lambda: rate_counters.take_back(key, seconds=MINUTE)
 
 
+def is_first_use(kind: str, *who: str, seconds: int) -> bool:
+    """Whether what works once was not used within this time."""
+    return rate_counters.is_first(_key(kind, *who), seconds=seconds)
+
+
 def count_mail(email: str) -> bool:
     """Count a mail to this address; whether it may be sent."""
     return rate_counters.count(_key("mail", email.casefold()), seconds=HOUR)[0] <= MAILS

@@ -370,6 +370,10 @@ TABLES: dict[str, Table] = {
     ),
     "account.EmailAddress": Table(goes_with="user", columns={"email": account()}),
     "account.EmailConfirmation": Table(goes_with="email_address", never="key"),
+    "socialaccount.SocialAccount": Table(
+        goes_with="user", columns={"uid": account(), "extra_data": account()}, never="provider"
+    ),
+    "socialaccount.SocialToken": Table(goes_with="account", never="token token_secret"),  # none is kept
     "usersessions.UserSession": Table(
         goes_with="user",
         retained="sign_ins",
@@ -452,6 +456,7 @@ TABLES: dict[str, Table] = {
     "conversations.GroupManager": Table(goes_with="user"),
     "artifacts.Preset": Table(staff="slug name description prompt language", never="kind"),
     "artifacts.Preset_assistants": Table(),
+    "socialaccount.SocialApp": Table(staff="name client_id settings", never="provider provider_id key secret"),
     "auth.Group": Table(staff="name"),
     "auth.Permission": Table(never="name codename"),
     "auth.Group_permissions": Table(),

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypedDict
 from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
@@ -149,7 +150,10 @@ class TokenView(APIView):
         """Exchange a username and a password for a token; with a code, where the account has a second factor."""
         payload = valid(TokenRequest, request)
         with sign_in.attempt(request._request, payload["username"]) as attempt:
-            user = authenticate(request._request, username=payload["username"], password=payload["password"])
+            try:
+                user = authenticate(request._request, username=payload["username"], password=payload["password"])
+            except ValidationError as error:  # of a directory: it is away, or gives no account
+                raise exceptions.AuthenticationFailed(" ".join(error.messages)) from error
             if not isinstance(user, User):
                 raise exceptions.AuthenticationFailed("The username or the password is wrong.")
             attempt.forgive()

@@ -56,6 +56,12 @@ def forget(key: str, *, seconds: int) -> None:
     _in_redis(lambda counts: counts.delete(name))
 
 
+def is_first(key: str, *, seconds: int) -> bool:
+    """Whether this did not happen within so many seconds."""
+    added = _in_redis(lambda counts: counts.add(key, 1, timeout=seconds))
+    return HERE.add(key, 1, timeout=seconds) if added is None else added
+
+
 def _in_redis[R](step: Callable[[BaseCache], R]) -> R | None:
     """``None`` where there is no Redis, or it does not answer."""
     if settings.REDIS_URL:

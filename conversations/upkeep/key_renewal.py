@@ -5,10 +5,11 @@ import logging
 from collections.abc import Iterator
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialApp
 from django.db import transaction
 from django.db.models import Model
 
-from conversations.accounts import second_factors
+from conversations.accounts import provider_secrets, second_factors
 from conversations.models import Connection, Share, connections, shares
 from conversations.runtime import encryption
 
@@ -25,6 +26,7 @@ def renew() -> int:
     """Returns how many. Those that can't be read stay as they are: where they are used they say so."""
     counts = {model: sum(_renew(model, column, purpose)) for model, column, purpose in COLUMNS}
     counts[Authenticator] = sum(_renew_factors())
+    counts[SocialApp] = provider_secrets.renew()
     if any(counts.values()):
         by_name = {str(model._meta.model_name): count for model, count in counts.items()}
         log.info("what is secret was encrypted with the new SECRET_KEY", extra=by_name)

@@ -20,6 +20,7 @@ from conversations.files import store
 from conversations.holds import coverage
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.wording import translated
+from conversations.web import provider_entry
 from conversations.web.entry import refused_form
 from conversations.web.fresh import fresh_sign_in
 from conversations.web.views import SignedInRequest
@@ -34,6 +35,7 @@ def page(request: SignedInRequest) -> HttpResponse:
     """Where the caller is signed in, what the caller's files take, and what can be changed."""
     context = {
         "page": {"user": {"id": request.user.pk}},
+        "linked": provider_entry.linked_accounts(request.user),
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
         "room": store.room_of(request.user),

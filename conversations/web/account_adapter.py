@@ -20,6 +20,7 @@ from conversations.errors import RateLimited
 from conversations.models import DirectoryUser
 from conversations.runtime.wording import translated
 from conversations.tasks import mail_confirmation_link, mail_password_link
+from conversations.web import provider_entry
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -52,6 +53,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def post_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse:
         lifecycle.make_room(user)
         response: HttpResponse = super().post_login(request, user, **details)
+        if login := (details.get("signal_kwargs") or {}).get("sociallogin"):
+            provider_entry.signed_in(request, user, login)
         return response
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 from allauth.account import views as allauth_views
 from allauth.account.utils import get_next_redirect_url
+from allauth.socialaccount.adapter import get_adapter
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -31,7 +33,11 @@ LINKS_HOUR = 10
 class SignInView(allauth_views.LoginView):  # type: ignore[misc]
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        return context | {"signup_open": sign_up.refusal(sign_up.rules()) is None}
+        return context | {
+            "providers": [] if _is_refused(context["form"]) else get_adapter().list_providers(self.request),
+            "passwords_are_for_all": settings.OPENBOOK_PASSWORD_SIGN_IN,
+            "signup_open": sign_up.refusal(sign_up.rules()) is None,
+        }
 
 
 class StaffSignInView(SignInView):
@@ -118,6 +124,11 @@ def leaving(request: HttpRequest) -> HttpResponse:
             )
         return redirect("chat")
     return render(request, "account/leaving.html", context)
+
+
+def _is_refused(form: forms.Form) -> bool:
+    """Who was told to wait is answered without the database."""
+    return form.is_bound and retry_after(form) > 0
 
 
 def refused_form(response: HttpResponseBase) -> HttpResponseBase:

@@ -1,11 +1,14 @@
-from django.urls import include, path, re_path
+from django.apps import apps
+from django.urls import URLPattern, include, path, re_path
 
 from conversations.web import (
     accessibility,
     account,
     entry,
     installed,
+    openid,
     projects,
+    providers,
     second_factor,
     shared,
     shares,
@@ -13,6 +16,27 @@ from conversations.web import (
     tokens,
     views,
 )
+
+
+def saml_urls() -> list[URLPattern]:
+    """Where the extra ``saml`` is installed."""
+    if not apps.is_installed("allauth.socialaccount.providers.saml"):
+        return []
+    from conversations.web import saml  # noqa: PLC0415  # its library may be missing
+
+    routes = {
+        "login": saml.login,
+        "acs": saml.answer,
+        "acs/finish": saml.finish,
+        "sls": saml.sign_out,
+        "metadata": saml.metadata,
+    }
+    names = {"acs/finish": "saml_finish_acs"}
+    return [
+        path(f"accounts/saml/<str:organization_slug>/{name}/", view, name=names.get(name, f"saml_{name}"))
+        for name, view in routes.items()
+    ]
+
 
 urlpatterns = [
     path("", views.chat, name="chat"),
@@ -59,7 +83,17 @@ urlpatterns = [
     path("accounts/2fa/recovery-codes/generate/", second_factor.make_codes),
     path("accounts/2fa/recovery-codes/download/", second_factor.download_codes),
     path("accounts/2fa/", include("allauth.mfa.urls")),  # the names of the above
+    path("accounts/logout/", providers.logout),
+    path("accounts/oidc/<str:provider_id>/login/", openid.login, name="openid_connect_login"),
+    path("accounts/oidc/<str:provider_id>/login/callback/", openid.callback, name="openid_connect_callback"),
+    path("accounts/oidc/<str:provider_id>/logout/", openid.back_channel_logout, name="back_channel_logout"),
     path("accounts/", include("allauth.account.urls")),  # the names of the above, and the rest
+    *saml_urls(),
+    path("accounts/3rdparty/", providers.linked_accounts),
+    path("accounts/3rdparty/signup/", providers.no_form),
+    path("accounts/3rdparty/login/error/", providers.no_form),
+    path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
+    path("admin/logout/", providers.logout),
     path("account/shares/", shares.page, name="shares"),
     path("account/shares/<uuid:share_id>/revoke/", shares.revoke, name="revoke_share"),
     path("account/", account.page, name="account"),

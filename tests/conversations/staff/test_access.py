@@ -81,6 +81,7 @@ EDITED = {
     "conversations_moderator",
     "conversations_sharedprompt",
     "artifacts_preset",
+    "socialaccount_socialapp",
 }
 DELETED = EDITED - {"conversations_assistant", "conversations_serviceaccount", "conversations_legalhold"} | {
     "conversations_thread"
