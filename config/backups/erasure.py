@@ -14,10 +14,10 @@ from django.db.models import Model
 from conversations.accounts import lifecycle
 from conversations.holds import actions, coverage, custody, release
 from conversations.holds.actions import RESTORED, HoldSubject
-from conversations.models import File, LegalHold, Message, Project, Reply, Share, Thread
+from conversations.models import File, LegalHold, Message, Project, Prompt, Reply, Share, Thread
 from conversations.replies.closing import interrupt
 from conversations.sharing import shares
-from conversations.threads import deletion
+from conversations.threads import deletion, prompts
 from memory import forgetting
 from memory.forgetting import ledger
 from memory.forgetting.ledger import Entry, Kind
@@ -164,6 +164,16 @@ def _topics(entries: dict[str, Entry]) -> Steps:
     return ((entry, partial(forgetting.forget_topic, each)) for each, entry in _rows(Topic, Kind.TOPIC, entries))
 
 
+def _projects(entries: dict[str, Entry]) -> Steps:
+    """What was deleted along with one is named itself, and is gone by now: what is there was to stay."""
+    for project, entry in _rows(Project, Kind.PROJECT, entries):
+        yield entry, partial(deletion.delete_project, project, threads_go="keep")
+
+
+def _prompts(entries: dict[str, Entry]) -> Steps:
+    return ((entry, partial(prompts.delete, prompt)) for prompt, entry in _rows(Prompt, Kind.PROMPT, entries))
+
+
 def _turns(entries: dict[str, Entry]) -> Steps:
     for turn, entry in _rows(Message, Kind.TURN, entries):
         if turn.forgotten_at is None:
@@ -188,6 +198,8 @@ STEPS: dict[Kind, Callable[[dict[str, Entry]], Steps]] = {
     Kind.MEMORY: _memories,
     Kind.TURN: _turns,
     Kind.TOPIC: _topics,
+    Kind.PROJECT: _projects,
+    Kind.PROMPT: _prompts,
     Kind.SHARE: _shares,
     Kind.EVERYTHING: _everything,
 }

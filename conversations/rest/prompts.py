@@ -86,7 +86,7 @@ class PromptDetail(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, prompt_id: str) -> Response:
         """Delete one's own prompt, or, as staff who may, one for everybody."""
-        prompts.get_to(caller(request), "delete", prompt_id).delete()
+        prompts.delete(prompts.get_to(caller(request), "delete", prompt_id))
         return Response(status=204)
 
 

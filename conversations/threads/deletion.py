@@ -100,6 +100,7 @@ def delete_project(project: Project, *, threads_go: str | None) -> None:
             forgetting.forget_notes(project.user, notes)
         else:
             moving.move_notes(notes)
+        ledger.note(ledger.Kind.PROJECT, project.id)
         projects.of(project.user).filter(id=project.id).delete()
     log.info("project deleted", extra={"project_id": str(project.id), "threads": threads_go or "none"})
 

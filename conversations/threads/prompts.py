@@ -5,6 +5,7 @@ import uuid
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 
 from conversations import threads
@@ -12,6 +13,7 @@ from conversations.errors import InvalidMessage, PromptNotFound, PromptNotYours,
 from conversations.models import Prompt, SharedPrompt
 from conversations.runtime import clock
 from conversations.runtime.wording import worded
+from memory.forgetting import ledger
 
 MOST_PROMPTS, MOST_VARIABLES = 500, 20
 VARIABLE = re.compile(r"\{\{\s*([^\W_][\w \-]{0,39}?)\s*\}\}")
@@ -70,6 +72,14 @@ def refuse_too_many(user: User, *, more: int = 0) -> None:
     """Raises ``TooManyPrompts``."""
     if of(user).count() + more > MOST_PROMPTS:
         raise TooManyPrompts
+
+
+@transaction.atomic
+def delete(prompt: Prompt | SharedPrompt) -> None:
+    """Where it is a person's own, it doesn't come back with a backup."""
+    if isinstance(prompt, Prompt):
+        ledger.note(ledger.Kind.PROMPT, prompt.id)
+    prompt.delete()
 
 
 def change(prompt: Prompt | SharedPrompt, **values: Any) -> None:

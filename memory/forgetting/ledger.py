@@ -41,6 +41,8 @@ class Kind(StrEnum):
     MEMORY = "memory"
     FILE = "file"
     TOPIC = "topic"
+    PROJECT = "project"
+    PROMPT = "prompt"
     EVERYTHING = "everything"
     SHARE = "share"
     """A link that was revoked."""
@@ -62,6 +64,8 @@ EVENTS = {
     Kind.MEMORY: (AuditKind.FORGOTTEN, "memory.Memory"),
     Kind.FILE: (AuditKind.FILE_DELETED, "conversations.File"),
     Kind.TOPIC: (AuditKind.FORGOTTEN, "memory.Topic"),
+    Kind.PROJECT: (AuditKind.FORGOTTEN, "conversations.Project"),
+    Kind.PROMPT: (AuditKind.FORGOTTEN, "conversations.Prompt"),
     Kind.EVERYTHING: (AuditKind.FORGOTTEN, "auth.User"),
     Kind.SHARE: (AuditKind.SHARE_REVOKED, "conversations.Share"),
     Kind.LEAVING: (AuditKind.ACCOUNT_LEAVES, "auth.User"),

@@ -85,7 +85,7 @@ def find(user: User, target: ForgetTarget) -> Rows:
         user.pk, {*target.turns, *(source for memory in [*memories, *telling] for source in memory.sources)}
     )
     turns = _turns(user, sources, needles, copies)
-    columns = _columns(user, needles)
+    columns = _columns(user, copies)
     instructing = (id for column in INSTRUCTIONS for id in columns[column])
     exposure = given_away(
         user,
@@ -99,6 +99,7 @@ def find(user: User, target: ForgetTarget) -> Rows:
     mentions: dict[Message, Why] = dict.fromkeys([*quotes.turns, *exposure.turns], "mention")
     results = in_order(mentions | turns)
     rows = _rest(user, target, results, needles)
+    rows = replace(rows, prompts=_ids(_telling(Prompt.objects.filter(user=user), copies, "name", "text")))
     replies = _replies(user, results, copies, hints, exposure.replies) | quotes.replies
     rows = replace(
         rows,
@@ -231,7 +232,6 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
         turns=tuple(turns),
         topics=_ids(told_topics) | resting_on(user.pk, topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
-        prompts=_ids(_telling(Prompt.objects.filter(user=user), needles, "name", "text")),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(user=user, thread__user=user), needles, "content")),
         feedback=_ids(_telling(Feedback.objects.filter(user=user), needles, "text", "notes")),

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from conversations.models import Thread
-from conversations.threads import deletion
-from tests.conversations.factories import make_thread
+from conversations.models import Project, Prompt, Thread
+from conversations.threads import deletion, prompts
+from tests.conversations.factories import make_project, make_prompt, make_thread
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +36,28 @@ def test_what_was_deleted_goes_again_but_for_what_is_to_stay(
         make_thread(user, ["Hello?"], id=id)
     assert forget_again("2026-11-23", "--keep", str(wanted)) == "Forgotten again: 1."
     assert set(Thread.objects.values_list("id", flat=True)) == {wanted, other}
+
+
+def test_a_project_and_a_prompt_go_again_and_what_left_the_project_stays(
+    user: User, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OPENBOOK_ERASURE_LEDGER = tmp_path / "ledger"
+    monkeypatch.setattr("config.management.commands.forget_again.close_pool", bool)
+    emptied, deleted = make_project(user, "Zoo"), make_project(user, "Garden")
+    kept, gone = make_thread(user, ["Hello?"], project=emptied), make_thread(user, ["Hello?"], project=deleted)
+    prompt, other = make_prompt(user, "Be brief."), make_prompt(user, "Be long.")
+    for project, threads_go in ((emptied, "keep"), (deleted, "delete")):
+        deletion.delete_project(project, threads_go=threads_go)
+    prompts.delete(prompts.get_to(user, "delete", prompt.id))
+    for project in (emptied, deleted):  # as the database had them at that moment
+        project.save(force_insert=True)
+    Thread.objects.filter(id=kept.id).update(project=emptied)
+    make_thread(user, ["Hello?"], id=gone.id, project=deleted)
+    prompt.save(force_insert=True)
+    assert forget_again("2026-11-23") == "Forgotten again: 4."
+    assert not Project.objects.exists()
+    assert [(thread.id, thread.project) for thread in Thread.objects.all()] == [(kept.id, None)]
+    assert list(Prompt.objects.values_list("id", flat=True)) == [other.id]
 
 
 def test_what_is_no_time_is_refused() -> None:

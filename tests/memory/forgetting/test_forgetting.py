@@ -438,6 +438,21 @@ def test_nothing_is_forgotten_under_a_running_reply(month: Month) -> None:
     assert dump() == before
 
 
+def test_one_turn_goes_from_what_its_person_wrote_beside_conversations(user: User) -> None:
+    text = "The spare key is hidden under the blue flowerpot."
+    told = make_thread(user, [text, "Noted."])
+    instruct(user, about=f"Careful. {text}", style="In short sentences.")
+    make_project(user, "Cabin", instructions=text)
+    make_prompt(user, f"{text} {{{{what}}}}", name="Key")
+    kept = make_prompt(user, "Where is {{what}}?", name="Where")
+    seen = forgetting.what_turn(user, turn(told, 1).id)
+    assert seen == forgetting.forget_turn(user, turn(told, 1).id)
+    assert (seen.instructions, seen.prompts) == (2, 1)
+    assert rows_with("flowerpot") == []
+    assert list(Instructions.objects.values_list("about", "style")) == [("", "In short sentences.")]
+    assert Prompt.objects.get() == kept
+
+
 def test_one_turn_goes_with_what_rests_on_it_alone(month: Month) -> None:
     kept = make_memory(month.user, "Both.", sources=[month.source.id, turn(month.elsewhere, 1).id])
     seen = forgetting.what_turn(month.user, month.source.id)
