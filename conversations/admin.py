@@ -3,6 +3,7 @@
 from django.contrib import admin
 
 from conversations.staff.assistants import AssistantAdmin
+from conversations.staff.audit import AuditEventAdmin
 from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.feedback import FeedbackAdmin
@@ -28,6 +29,7 @@ admin.site.index_title = "Who talked, what the model was given, and who replies"
 __all__ = [
     "ApiTokenAdmin",
     "AssistantAdmin",
+    "AuditEventAdmin",
     "ConnectionAdmin",
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",

@@ -10,10 +10,13 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
+from conversations import audit
 from conversations.accounts import service_accounts
 from conversations.accounts.tokens import issue
 from conversations.models import (
     Assistant,
+    AuditEvent,
+    AuditKind,
     Connection,
     ContentAccess,
     HeldRow,
@@ -130,6 +133,7 @@ def belongings(person: User) -> Row:
         )[0].pk,
         LanguageModel: LanguageModel.objects.get(provider="offline").pk,
         ContentAccess: looked(person).pk,
+        AuditEvent: audit.record(AuditKind.SIGN_IN, actor=person, target=person).pk,
         apps.get_model("artifacts", "Artifact"): make_artifact(
             thread, NEEDLE, f"{NEEDLE}s", title=NEEDLE, language=NEEDLE, reply_id=snapshot.reply_id
         ).pk,

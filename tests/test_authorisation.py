@@ -56,12 +56,13 @@ class Kind(Enum):
     SYSTEM = "a page of staff who have its right"
     CALL = "a call about whoever calls"
     STAFF_CALL = "a call of staff who have its right"
+    AUDIT_CALL = "a call of auditors"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
     SCIM = "a call of a directory, which takes a token with its scope"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, PROGRAM, ROW_CALL, SCIM = Kind
+OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, AUDIT_CALL, PROGRAM, ROW_CALL, SCIM = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -166,6 +167,7 @@ EXPECTED: dict[str, Kind] = {
     **{f"scim/v2/{path}": SCIM for path in DIRECTORY},
     **dict.fromkeys((f"api/v1/{path}/" for path in ABOUT_ONESELF), CALL),
     "api/v1/feedback/": STAFF_CALL,
+    "api/v1/audit/": AUDIT_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
     **dict.fromkeys(
         (
@@ -209,6 +211,7 @@ class Caller:
     user: User | None = None
     scopes: tuple[Scope, ...] = ()
     is_support: bool = False
+    is_auditor: bool = False
     is_elsewhere: bool = False
     is_barred: bool = False
     """A session of an account that nobody signs in with."""
@@ -226,6 +229,8 @@ class Caller:
         return bool(self.headers)
 
     def lacks_the_right_of(self, kind: Kind) -> bool:
+        if kind is Kind.AUDIT_CALL:
+            return not (self.is_auditor or (self.user and self.user.is_superuser))
         return not (self.is_support if kind is Kind.STAFF_CALL else self.user and self.user.is_superuser)
 
 
@@ -379,11 +384,11 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status == 403
         case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
             return status == 302 and location.startswith("/admin/login/")
-        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL if not caller.is_known:
+        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.AUDIT_CALL if not caller.is_known:
             return status == 401
         case kind if kind in CALLS_OF_PROGRAMS and caller.is_program and not may(caller, method, path):
             return status == 403
-        case Kind.SYSTEM | Kind.STAFF_CALL if caller.lacks_the_right_of(kind):
+        case Kind.SYSTEM | Kind.STAFF_CALL | Kind.AUDIT_CALL if caller.lacks_the_right_of(kind):
             return status == 403
         case Kind.PROGRAM | Kind.SCIM if not caller.is_program:
             return status == 401
@@ -398,7 +403,7 @@ WITHOUT_FACTOR = {
 }
 WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove", "edit")}
 """What it takes to set up a second factor."""
-CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, Kind.PROGRAM, Kind.SCIM)
+CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, AUDIT_CALL, Kind.PROGRAM, Kind.SCIM)
 NO_TOKEN = {
     "/api/v1/tokens/current/",
     *(
@@ -483,6 +488,7 @@ def make_caller(name: str) -> Caller:
             headers={"Authorization": f"Token {token}", "X-Api-Key": token},
             scopes=() if name == "token without its rights" else scopes,
             is_support=held == "Support lead",
+            is_auditor=held == "Auditors",
             is_elsewhere=elsewhere,
         )
     client.force_login(user)
@@ -490,7 +496,12 @@ def make_caller(name: str) -> Caller:
         User.objects.filter(pk=user.pk).update(is_active=False)
         user.is_active = False
     return Caller(
-        user=user, client=client, is_support=name in SUPPORT, is_barred=name == "service", is_lacking=is_lacking
+        user=user,
+        client=client,
+        is_support=name in SUPPORT,
+        is_auditor=name == "Auditors",
+        is_barred=name == "service",
+        is_lacking=is_lacking,
     )
 
 
@@ -546,7 +557,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     caller = Caller(user=user, client=client)
     found = {}
     for route, method, path, body in calling(given=ids):
-        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM, STAFF_CALL, SCIM):
+        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM, STAFF_CALL, AUDIT_CALL, SCIM):
             status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)
             found[route] = (status, NEEDLE in text)
     without = {route for route, (status, has_needle) in found.items() if not has_needle}

@@ -143,9 +143,16 @@ def verify(*, expected: Head | None = None) -> Verdict:
         return _verify(expected)
 
 
-def _verify(expected: Head | None) -> Verdict:
-    begin = beginning()
-    last, checked, problem = begin, 0, _bad_anchor(begin)
+def verify_newest(most: int) -> Verdict:
+    """As ``verify``, of the newest events alone, each on the digest of the one before it: quick enough for a page."""
+    begin, number = beginning(), head().number - most
+    before = AuditEvent.objects.filter(number=number).first() if number > begin.number else None
+    return _verify(None, after=Head(number=number, digest=bytes(before.digest)) if before and before.digest else None)
+
+
+def _verify(expected: Head | None, *, after: Head | None = None) -> Verdict:
+    begin = after or beginning()
+    last, checked, problem = begin, 0, "" if after else _bad_anchor(begin)
     witnessed = expected is None or expected == begin
     if not problem and expected and expected.number < begin.number:
         problem = f"what was witnessed at {expected.number} was pruned: the record begins after {begin.number}"

@@ -5,6 +5,7 @@ from rest_framework.renderers import JSONRenderer
 from conversations.rest import (
     accesses,
     assistants,
+    audit,
     docs,
     feedback,
     files,
@@ -74,6 +75,7 @@ urlpatterns = [
     path("files/<str:file_id>/given/", files.Given.as_view()),
     path("files/<str:file_id>/thumbnail/", files.Thumbnail.as_view()),
     path("files/<str:file_id>/pages/<str:number>/", files.PagePicture.as_view()),
+    path("audit/", audit.AuditList.as_view()),
     path("accesses/", accesses.AccessList.as_view()),
     path("import/", import_export.Import.as_view()),
     path("export/", import_export.Export.as_view()),

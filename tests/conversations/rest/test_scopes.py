@@ -46,6 +46,7 @@ def calls() -> Iterator[tuple[str, str]]:
                 yield from ((name.upper(), path) for name in view.http_method_names if hasattr(view, name))
 
 
+AUDIT = ("GET", "/api/v1/audit/")
 STAFF = {("GET", "/api/v1/feedback/")}
 PARTS = {
     Scope.MEMORY: re.compile(r"/api/v1/(memories|topics|days|preferences)/"),
@@ -58,6 +59,8 @@ def scopes_of(method: str, path: str) -> tuple[Scope, ...]:
     call = (method, path)
     if call in ANY:
         return ()
+    if call == AUDIT:
+        return (Scope.STAFF_AUDIT,)
     if call in STAFF:
         return (Scope.STAFF,)
     reads = method == "GET" or call in READS

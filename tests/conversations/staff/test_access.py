@@ -65,6 +65,7 @@ ROLES = {
     "support": Role(permissions=SUPPORT),
     "lead": Role(permissions=LEAD),
     "lead with a reason": Role(permissions=LEAD, gave_a_reason=True),
+    "auditor": Role(permissions=frozenset(GROUPS["Auditors"])),
     "superuser": Role(is_superuser=True),
 }
 DJANGOS_OWN = {"login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n", "view_on_site"}
@@ -93,6 +94,7 @@ INSPECTED = {
     "conversations_thread": {"live", "live_events", "map", "why"},
     "conversations_message": {"why"},
     "conversations_feedback": {"csv", "jsonl"},
+    "conversations_auditevent": {"download"},
 }
 """Pages beside Django's own, of which every one takes the permission to view the rows."""
 READ = {
