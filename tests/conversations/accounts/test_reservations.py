@@ -70,6 +70,7 @@ def test_a_model_is_called_in_one_place_and_reservations_are_made_in_one() -> No
     assert {where for name, where in found if name == "stream" and "/staff/" not in where} == {
         "conversations/providers/base.py:ask",
         "conversations/accounts/provider_http.py:_call",  # of sign-in
+        "conversations/moderation/checks.py:by_webhook",  # HTTP, to a service of the operator's own
         "conversations/providers/local.py:stream",  # its own, of the class above
     }
     assert {where for name, where in found if name == "Reservation"} == {
