@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from conversations.staff.assistants import AssistantAdmin
 from conversations.staff.audit import AuditEventAdmin
+from conversations.staff.budgets import BudgetAdmin
 from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.feedback import FeedbackAdmin
@@ -30,6 +31,7 @@ __all__ = [
     "ApiTokenAdmin",
     "AssistantAdmin",
     "AuditEventAdmin",
+    "BudgetAdmin",
     "ConnectionAdmin",
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",

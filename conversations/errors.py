@@ -279,6 +279,12 @@ class ModelNotOffered(OpenbookError):
     code = "model_not_offered"
 
 
+class AssistantNotAllowed(OpenbookError):
+    """The groups of a person don't allow it. ``details["assistant"]`` is its slug."""
+
+    type, code, status = "permission", "assistant_not_allowed", 403
+
+
 class InsufficientScope(OpenbookError):
     """``details["scope"]`` is the one that the token lacks."""
 
@@ -341,6 +347,20 @@ class RateLimited(OpenbookError):
     ``retry_after`` in seconds."""
 
     type, code, status = "rate_limited", "rate_limited", 429
+
+
+class BudgetExceeded(RateLimited):
+    """``details`` holds ``budget``, the name of the group, empty where it is the whole installation's; ``whose``: ``group``,
+    ``installation``, or ``member`` where it is the caller's own part of it; ``limit``, such as ``money_month``; ``most``,
+    ``used``, with what is set aside, and ``needed``, in tokens or USD; ``renews_at``, and ``retry_after`` in seconds."""
+
+    code = "budget_exceeded"
+
+
+class PriceUnknown(RateLimited):
+    """Money is limited, and what the model costs is not known. ``details`` holds ``budget``, ``provider`` and ``model``."""
+
+    code = "price_unknown"
 
 
 class ReaderTooSlow(OpenbookError):

@@ -15,7 +15,7 @@ from django_tasks_db.models import DBTaskResult
 
 from conversations.files import progress, storage
 from conversations.holds import release
-from conversations.models import AccountDeletion, File
+from conversations.models import AccountDeletion, Budget, File
 from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
@@ -27,6 +27,7 @@ from conversations.tasks import (
     release_holds,
     remove_bytes,
     retain,
+    warn_of_budgets,
 )
 from conversations.threads import temporary
 from memory.backends import get_backend
@@ -61,6 +62,7 @@ OTHERS: list[tuple[Task[[], None], timedelta, Callable[[datetime], bool]]] = [
     (retain, RETAIN_EVERY, lambda now: True),
     (close_temporary, CLOSE_EVERY, lambda now: temporary.due(now).exists()),
     (delete_accounts, REST, lambda now: AccountDeletion.objects.filter(due_at__lte=now).exists()),
+    (warn_of_budgets, REST, lambda now: Budget.objects.exists()),
     (release_holds, REMOVE_EVERY, lambda now: release.due().exists()),
     (index_stale, INDEX_EVERY, lambda now: StaleIndex.objects.exists()),
 ]

@@ -11,10 +11,10 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.tasks import task
 
-from conversations.accounts import lifecycle, mailing
+from conversations.accounts import budget_warnings, lifecycle, mailing
 from conversations.files import progress, storage
 from conversations.holds import release
-from conversations.models import File
+from conversations.models import Budget, File
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, interruption, telemetry
 from conversations.runtime.request_ids import request_scope
@@ -68,6 +68,20 @@ def delete_accounts() -> None:
 @unattended
 def release_holds() -> None:
     release.release_due(interruption.is_requested)
+
+
+@task()
+@unattended
+def warn_of_budgets() -> None:
+    for reached in budget_warnings.look():
+        announce_limit.enqueue(reached.budget.pk, reached.period, reached.level)
+
+
+@task()
+@unattended
+def announce_limit(budget_id: int, period: str, level: int) -> None:
+    budget = Budget.objects.select_related("group").get(id=budget_id)
+    budget_warnings.announce(budget_warnings.LimitReached(budget=budget, period=period, level=level))
 
 
 @task()

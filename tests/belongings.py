@@ -17,6 +17,7 @@ from conversations.models import (
     Assistant,
     AuditEvent,
     AuditKind,
+    Budget,
     Connection,
     ContentAccess,
     HeldRow,
@@ -147,6 +148,7 @@ def belongings(person: User) -> Row:
         SharedPrompt: make_shared_prompt().pk,
         Moderator: (Moderator.objects.first() or make_moderator(is_active=False)).pk,
         ModerationFinding: make_finding(reply).pk,
+        Budget: Budget.objects.create(group=Group.objects.create(name=f"of {person.pk}")).pk,
         Project: make_project(person, NEEDLE, instructions=NEEDLE).pk,
         LegalHold: make_ended_hold(person).pk,
         HeldRow: HeldRow.objects.create(

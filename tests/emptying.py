@@ -3,6 +3,8 @@
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
+from conversations.accounts.groups import GROUPS
+
 SHIPPED = (
     "artifacts_preset",
     "artifacts_preset_assistants",
@@ -12,7 +14,7 @@ SHIPPED = (
 )
 """Into which the migrations put rows."""
 
-# Nobody but `migrate` writes them.
+# Nobody but `migrate` writes them, but for groups of others.
 KEPT = {"django_content_type", "auth_permission", "auth_group", "auth_group_permissions"}
 
 
@@ -37,6 +39,12 @@ def empty() -> None:
     """
     tables = [f'"{name}"' for name in sorted({*connection.introspection.django_table_names()} - KEPT)]
     statements = [f"DELETE FROM {table}" for table in tables]  # noqa: S608
+    names = ", ".join(f"'{name}'" for name in GROUPS)
+    made = f"NOT IN (SELECT id FROM auth_group WHERE name IN ({names}))"  # noqa: S608
+    statements += [
+        f"DELETE FROM auth_group_permissions WHERE group_id {made}",  # noqa: S608
+        f"DELETE FROM auth_group WHERE id {made}",  # noqa: S608
+    ]
     statements += [f"INSERT INTO {table} SELECT * FROM shipped.{table}" for table in SHIPPED]  # noqa: S608
     with transaction.atomic(), connection.cursor() as cursor:
         unguarded(cursor)

@@ -24,6 +24,7 @@ from conversations.models import (
     ContextSnapshot,
     File,
     FilePart,
+    GroupManager,
     GroupSignIn,
     Message,
     Project,
@@ -52,6 +53,7 @@ class Kind(Enum):
     OPEN = "the same for everybody, known or not"
     PAGE = "a page of whoever is signed in"
     ROW_PAGE = "a page of one row"
+    GROUP_PAGE = "a page of a group, for who manages it and staff who have its right"
     FRAME = "what stands in a frame of a page, which tells for itself that nobody is signed in"
     SYSTEM = "a page of staff who have its right"
     CALL = "a call about whoever calls"
@@ -62,7 +64,7 @@ class Kind(Enum):
     SCIM = "a call of a directory, which takes a token with its scope"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, AUDIT_CALL, PROGRAM, ROW_CALL, SCIM = Kind
+OPEN, PAGE, ROW_PAGE, GROUP_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, AUDIT_CALL, PROGRAM, ROW_CALL, SCIM = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -106,6 +108,9 @@ EXPECTED: dict[str, Kind] = {
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
     "account/shares/": PAGE,
+    "account/budgets/": PAGE,
+    "account/budgets/<int:budget_id>/": GROUP_PAGE,
+    "account/budgets/<int:budget_id>/use.csv": GROUP_PAGE,
     "account/instructions/": PAGE,
     "projects/": PAGE,
     "projects/<uuid:project_id>/": ROW_PAGE,
@@ -212,6 +217,7 @@ class Caller:
     scopes: tuple[Scope, ...] = ()
     is_support: bool = False
     is_auditor: bool = False
+    manages: bool = False
     is_elsewhere: bool = False
     is_barred: bool = False
     """A session of an account that nobody signs in with."""
@@ -290,6 +296,7 @@ WITHOUT_TEXTS = {
     "account/delete/",
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
+    *(f"account/budgets/{name}" for name in ("", "<int:budget_id>/", "<int:budget_id>/use.csv")),
     "s/<str:token>/continue/",
     "admin/password_change/",
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
@@ -324,6 +331,7 @@ def with_everything(user: User) -> dict[str, Any]:
     memory_of = {name: rows[f"memory_{name}"] for name in ("memory", "topic")}
     own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply", "project", "prompt")}
     ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
+    ids |= {"budget": rows["conversations_budget"]}
     ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (
         {f"{name}_id": value for name, value in ids.items()}
@@ -372,13 +380,15 @@ def is_led_to_a_factor(kind: Kind, path: str, status: int, location: str) -> boo
     return status == 403 if path.startswith("/api/") else (status, location) == TO_SET_ONE_UP
 
 
-def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, location: str) -> bool:
+def is_right(  # noqa: C901
+    kind: Kind, caller: Caller, method: str, path: str, status: int, location: str
+) -> bool:
     """Of somebody who doesn't own the rows that the address names."""
     is_signed_in = caller.is_known and not caller.is_program
     match kind:
         case Kind.OPEN:
             return status not in (401, 403) or caller.is_elsewhere
-        case Kind.PAGE | Kind.ROW_PAGE if not is_signed_in:
+        case Kind.PAGE | Kind.ROW_PAGE | Kind.GROUP_PAGE if not is_signed_in:
             return status == 302 and location.startswith("/accounts/login/")
         case Kind.FRAME if not is_signed_in:
             return status == 403
@@ -392,6 +402,8 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status == 403
         case Kind.PROGRAM | Kind.SCIM if not caller.is_program:
             return status == 401
+        case Kind.GROUP_PAGE:
+            return status == (200 if caller.manages or not caller.lacks_the_right_of(kind) else 404)
         case Kind.ROW_PAGE | Kind.FRAME | Kind.ROW_CALL:
             return status == 404
     return status not in (401, 403) and (status != 404 or path in NO_TOKEN)
@@ -437,6 +449,7 @@ CALLERS = (
     *("nobody", "other", "staff", *groups.GROUPS, "superuser", "deactivated"),
     "service",  # a session of a service account opens nothing
     "second factor missing",
+    "manager",
     *TOKENS,
 )
 
@@ -495,6 +508,9 @@ def make_caller(name: str) -> Caller:
     if name == "deactivated":
         User.objects.filter(pk=user.pk).update(is_active=False)
         user.is_active = False
+    manages = name == "manager"
+    if manages:
+        GroupManager.objects.create(group=Group.objects.get(budget__isnull=False), user=user)
     return Caller(
         user=user,
         client=client,
@@ -502,6 +518,7 @@ def make_caller(name: str) -> Caller:
         is_auditor=name == "Auditors",
         is_barred=name == "service",
         is_lacking=is_lacking,
+        manages=manages,
     )
 
 

@@ -7,12 +7,12 @@ reply puts what was used in the place of all. What is asked beside replies (note
 a row of its own. Nothing is locked while a model is called. What a dead process left behind is given back: a reply's share when
 it is ended, a reservation once its time is over.
 
-Where a service does not tell what a request took, the estimate counts: its input as it was estimated, and the text that came.
+The same statements set aside and settle what the person's budgets allow (``conversations.accounts.budgets``).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -23,18 +23,21 @@ from django.db import IntegrityError, transaction
 from django.db.models import BigIntegerField, F, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from conversations.accounts import budgets
+from conversations.accounts.budgets import Charge
 from conversations.accounts.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
+from conversations.accounts.spending import money_of, tokens_of
 from conversations.context.built_context import Context
-from conversations.context.tokens.estimate import estimate_tokens
 from conversations.errors import RateLimited
-from conversations.models import Allowance, ApiToken, Reply, TokenReservation
-from conversations.providers.base import COUNTED_TOKENS, NO_USAGE, ModelCall, Reservation, Usage
+from conversations.models import Allowance, ApiToken, ContextSnapshot, Reply, TokenReservation
+from conversations.providers.base import ModelCall, Reservation
+from conversations.providers.price_list import rates_in_memory
 from conversations.runtime import clock
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.wording import worded
 
-SQL = read_statements(__file__)
+SQL = read_statements(__file__, budgets.PARTS)
 
 LOOKS = 5
 """How often room is looked for while others take it."""
@@ -72,33 +75,6 @@ class AllowanceUse:
     running: int
     spent: int
     reserved: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """What the calls of a reply took that have ended: ``told`` by their services, which is all of it where ``is_whole``; with
-    estimates for what was not told, ``counted``; and the ``tokens`` that count for its user's day."""
-
-    told: Usage = NO_USAGE
-    counted: Usage = NO_USAGE
-    is_whole: bool = True
-    tokens: int = 0
-
-    def after(self, call: ModelCall, *, is_help: bool = False) -> "Spent":
-        """``is_help``: it counts for the day, and in no figure of the reply."""
-        tokens = self.tokens + tokens_of(call)
-        if is_help:
-            return replace(self, tokens=tokens)
-        unknown = estimate(call)
-        return Spent(
-            told=self.told + call.usage,
-            counted=self.counted + (unknown or call.usage),
-            is_whole=self.is_whole and unknown is None,
-            tokens=tokens,
-        )
-
-
-NOTHING_SPENT = Spent()
 
 
 def use_of(user_id: int, token_id: int | None = None) -> AllowanceUse:
@@ -243,84 +219,52 @@ def refusal(
     return None
 
 
-def used_by(usage: Mapping[str, int]) -> int:
-    """The tokens that a request read and wrote, whether from a cache or not."""
-    return sum(usage.get(name, 0) for name in COUNTED_TOKENS)
-
-
-def spent(status: str, usage: Usage, *, stop_reason: str, written: int) -> int | None:
-    """What the last call of a reply took that has ended; ``None`` is what was set aside for it.
-
-    Of an answer that was left before its end – it has no ``stop_reason`` – the provider has told the input only; the
-    estimated tokens of what it wrote, ``written``, are the least that it took beside. One that was stopped before it wrote
-    anything may have thought for long, so all that was set aside counts: else to stop would be a way around the limit.
-    """
-    is_told = bool(stop_reason) or status == Reply.Status.COMPLETED
-    if status == Reply.Status.STOPPED and not is_told and not (usage.is_told and written):
-        return None
-    return used_by(asdict(usage)) if is_told else _at_least(usage, written)
-
-
-def written_by(call: ModelCall) -> int:
-    """The tokens of what the model wrote, as estimated."""
-    return estimate_tokens("".join(call.written)) if call.written else 0
-
-
-def estimate(call: ModelCall) -> Usage | None:
-    """What a call took of which its service told nothing; ``None`` where it told, or nothing was heard of the model."""
-    if call.usage.is_told or not (call.finished or call.written):
-        return None
-    asked = call.reservation.input_tokens if call.reservation else 0
-    return Usage(input_tokens=asked, output_tokens=written_by(call))
-
-
-def tokens_of(call: ModelCall) -> int:
-    """What a call counts for a day: as told, else as estimated."""
-    if unknown := estimate(call):
-        return used_by(asdict(unknown))
-    return used_by(asdict(call.usage)) if call.finished else _at_least(call.usage, written_by(call))
-
-
-def _at_least(usage: Usage, written: int) -> int:
-    if not usage.is_told:
-        return 0
-    return used_by(asdict(usage)) - usage.output_tokens + max(usage.output_tokens, written)
-
-
 def needed(context: Context) -> int:
     """What a request may read, and write and think, in tokens."""
     return context.model_tokens + context.max_tokens
 
 
+def charge_of(context: Context) -> Charge:
+    """What the call of a request may take."""
+    return budgets.charge(
+        context.provider, context.model, input_tokens=context.model_tokens, output_tokens=context.max_tokens
+    )
+
+
+def charge_of_snapshot(snapshot: ContextSnapshot) -> Charge:
+    """The same of a request beside replies."""
+    return budgets.charge(
+        snapshot.provider, snapshot.model, input_tokens=snapshot.total_tokens, output_tokens=snapshot.max_tokens
+    )
+
+
 def of_request(context: Context) -> Reservation:
-    """For the call of a request that was stored, which set its tokens aside."""
-    return Reservation(tokens=needed(context), input_tokens=context.model_tokens)
+    """For the call of a request that was stored, which set its tokens aside. Reads nothing from the database."""
+    rates = rates_in_memory(context.provider, context.model, clock.now())
+    return Reservation(tokens=needed(context), input_tokens=context.model_tokens, rates=rates)
 
 
 @contextmanager
 def reserved(
-    user_id: int, purpose: TokenReservation.Purpose, *, input_tokens: int, output_tokens: int, lasts: timedelta
+    user_id: int, purpose: TokenReservation.Purpose, charge: Charge, *, lasts: timedelta
 ) -> Iterator[ModelCall]:
     """A call of a model beside replies, whose tokens are set aside until it has ended. Raises ``RateLimited``."""
-    reservation = reserve(user_id, purpose, input_tokens=input_tokens, output_tokens=output_tokens, lasts=lasts)
-    call = ModelCall(reservation=reservation)
+    call = ModelCall(reservation=reserve(user_id, purpose, charge, lasts=lasts))
     try:
         yield call
     finally:
         settle(user_id, call)
 
 
-def reserve(
-    user_id: int, purpose: TokenReservation.Purpose, *, input_tokens: int, output_tokens: int, lasts: timedelta
-) -> Reservation:
+def reserve(user_id: int, purpose: TokenReservation.Purpose, charge: Charge, *, lasts: timedelta) -> Reservation:
     """To be settled when the call has ended; past ``lasts`` it counts no more. Raises ``RateLimited``."""
-    tokens = input_tokens + output_tokens
+    tokens = charge.tokens
     values = {
         "user": user_id,
         "purpose": purpose,
-        "tokens": tokens,
         "lasts": lasts,
         "most_tokens": settings.OPENBOOK_LIMIT_TOKENS_DAY,
+        **charge.parameters(),
     }
     for _ in range(LOOKS):
         try:
@@ -331,14 +275,19 @@ def reserve(
                 [(id, most_tokens, is_new, earlier)] = rows
                 _refuse_beyond_share(purpose, most_tokens, earlier, tokens)
         except IntegrityError as error:
-            if constraint_of(error) != "allowance_tokens":
+            constraint = constraint_of(error)
+            if constraint in budgets.CONSTRAINTS:
+                budgets.refuse_unless_room(user_id, charge)
+            elif constraint == "allowance_tokens":
+                refuse_tokens(user_id, None, tokens)
+            else:
                 raise
-            refuse_tokens(user_id, None, tokens)
             continue
         if is_new:
             recounted(user_id)
-        return Reservation(id=id, tokens=tokens, input_tokens=input_tokens)
+        return Reservation(id=id, tokens=tokens, input_tokens=charge.input_tokens, rates=charge.rates)
     refuse_tokens(user_id, None, tokens)
+    budgets.refuse_unless_room(user_id, charge)
     raise RateLimited("The day's tokens are being used by others at the same moment.", limit=TOKENS, whose=USER)
 
 
@@ -359,7 +308,8 @@ def _refuse_beyond_share(purpose: TokenReservation.Purpose, most_tokens: int | N
 def settle(user_id: int, call: ModelCall) -> None:
     """What the call took, in the place of what was set aside for it."""
     assert call.reservation
-    run(SQL["settle"], user=user_id, reservation=call.reservation.id, spent=tokens_of(call))
+    values = {"spent": tokens_of(call), "money": money_of(call)}
+    run(SQL["settle"], user=user_id, reservation=call.reservation.id, **values)
 
 
 def spent_on_notes(user_id: int) -> int:

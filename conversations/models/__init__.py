@@ -2,11 +2,12 @@ from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion, ServiceAccount
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.audit import AuditAnchor, AuditEvent, AuditKind
+from conversations.models.budgets import Budget, BudgetCharge, BudgetPool
 from conversations.models.connections import Connection
 from conversations.models.directory import DirectoryGroup, DirectoryUser
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
-from conversations.models.groups import GivenRight, GroupManager
+from conversations.models.groups import GivenRight, GroupAccess, GroupManager
 from conversations.models.holds import HeldRow, LegalHold
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
@@ -33,6 +34,9 @@ __all__ = [
     "AuditAnchor",
     "AuditEvent",
     "AuditKind",
+    "Budget",
+    "BudgetCharge",
+    "BudgetPool",
     "BytesToRemove",
     "Connection",
     "ContentAccess",
@@ -46,6 +50,7 @@ __all__ = [
     "File",
     "FilePart",
     "GivenRight",
+    "GroupAccess",
     "GroupManager",
     "GroupSignIn",
     "HeldRow",

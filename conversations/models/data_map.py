@@ -403,6 +403,13 @@ TABLES: dict[str, Table] = {
     "conversations.UserLimits": Table(goes_with="user"),
     "conversations.Allowance": Table(goes_with="user"),
     "conversations.TokenReservation": Table(goes_with="user", never="purpose", retained="reservations"),
+    "conversations.Budget": Table(),
+    "conversations.BudgetPool": Table(goes_with="user"),
+    "conversations.BudgetCharge": Table(
+        never="provider model",
+        stays="it says what was used of a budget: tokens, money, the model; nobody's once the person is gone",
+        retained="charges",
+    ),
     "conversations.AccountDeletion": Table(goes_with="user"),
     # Staff, and the installation
     "admin.LogEntry": Table(
@@ -453,6 +460,7 @@ TABLES: dict[str, Table] = {
     "conversations.MaintenanceRun": Table(never="kind details"),
     "conversations.GivenRight": Table(),
     "conversations.GroupSignIn": Table(),
+    "conversations.GroupAccess": Table(never="assistants models connections tools"),
     "conversations.GroupManager": Table(goes_with="user"),
     "artifacts.Preset": Table(staff="slug name description prompt language", never="kind"),
     "artifacts.Preset_assistants": Table(),

@@ -1,5 +1,6 @@
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
@@ -35,3 +36,24 @@ class GroupManager(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} manages {self.group_id}"
+
+
+def names(most: int, help_text: str) -> ArrayField[list[str], list[str]]:
+    return ArrayField(models.CharField(max_length=most), default=list, blank=True, help_text=help_text)
+
+
+class GroupAccess(models.Model):
+    """What the members of a group may use, by names. A list that is empty allows all; whoever is in several groups that have
+    such lists may what any of them allows. A group without this row says nothing."""
+
+    group = models.OneToOneField(Group, models.DB_CASCADE, related_name="access")
+    assistants = names(50, "None ticked: all.")
+    models = names(121, "None ticked: all.")
+    connections = names(40, "None ticked: all.")
+    tools = names(40, "None ticked: all.")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "what members may use"
+
+    def __str__(self) -> str:
+        return f"what {self.group_id} may use"

@@ -19,6 +19,7 @@ from conversations.providers import model_catalog
 from conversations.providers.messages_api import RequestParts, messages_api_payload
 from conversations.providers.model_catalog import LARGE, Sizes
 from conversations.providers.model_listing import OfferedModel
+from conversations.providers.prices import UNKNOWN, Rates
 
 Payload = dict[str, Any]
 """The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
@@ -128,10 +129,12 @@ class Unreserved(Exception):
 @dataclass(kw_only=True)
 class Reservation:
     """Tokens of a person's day that are set aside for one call of a model; ``conversations.accounts.allowances`` alone makes
-    it. ``input_tokens`` are those of the request, as estimated. ``id`` is of its row; a reply's stand in the reply itself."""
+    it. ``input_tokens`` are those of the request, as estimated. ``id`` is of its row; a reply's stand in the reply itself.
+    ``rates`` are what the model costs."""
 
     tokens: int
     input_tokens: int
+    rates: Rates = UNKNOWN
     id: int | None = None
     is_used: bool = False
 

@@ -51,13 +51,18 @@ class Trial:
 
 def try_out(row: Connection, call: ModelCall) -> Trial:
     """``call`` is kept up to date. Takes up to 40 seconds: hold no database connection meanwhile."""
-    provider, model = connections.provider_of(row), ""
-    with suppress(ProviderError):
-        model = connections.first_model(row)
+    provider = connections.provider_of(row)
     try:
-        return asyncio.run(_ask(provider, model, call))
+        return asyncio.run(_ask(provider, model_to_ask(row), call))
     except ProviderError as error:
         return Trial(is_working=False, words=in_words(error, row))
+
+
+def model_to_ask(row: Connection) -> str:
+    """Empty where none has a row: then the first is asked that the service offers."""
+    with suppress(ProviderError):
+        return connections.first_model(row)
+    return ""
 
 
 def offered_models(row: Connection) -> list[OfferedModel]:

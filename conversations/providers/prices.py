@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import Any
 
 from conversations.models import ModelPrice
@@ -75,10 +75,17 @@ KINDS = tuple(field.name for field in fields(Tokens))
 
 def price_of(prices: PriceList, *, provider: str, model: str, at: datetime, prompt: int) -> ModelPrice | None:
     """The price of a request made then with so many input tokens; ``None`` where none is known."""
+    known = prices_at(prices, provider=provider, model=model, at=at)
+    fitting = [price for price in known if price.above <= max(prompt - 1, 0)]
+    return max(fitting, key=lambda price: price.above, default=None)
+
+
+def prices_at(prices: PriceList, *, provider: str, model: str, at: datetime) -> list[ModelPrice]:
+    """The price of each size of a request that a model has then: of each the latest."""
     name, day = plain_name(model), at.astimezone(UTC).date()
     known: Iterable[ModelPrice] = prices.get((ANY, name)) or prices.get((provider, name)) or ()
-    fitting = [price for price in known if (price.since or day) <= day and price.above <= max(prompt - 1, 0)]
-    return max(fitting, key=lambda price: (price.above, price.since or date.min), default=None)
+    begun = sorted((price for price in known if (price.since or day) <= day), key=lambda price: price.since or date.min)
+    return list({price.above: price for price in begun}.values())
 
 
 def cost_of(price: ModelPrice, tokens: Tokens) -> Decimal:
@@ -121,3 +128,49 @@ def thresholds(prices: PriceList) -> list[int]:
 def plain_name(model: str) -> str:
     """The id of a model without the date of its snapshot."""
     return DATED.sub("", model)
+
+
+MICRO = 1_000_000
+INPUT = tuple(kind for kind in KINDS if kind != "output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """The prices of one model at one moment, by the size of a request. None, and not ``is_free``: not known. What they come to
+    is in micro-dollars (USD / 1,000,000)."""
+
+    prices: tuple[ModelPrice, ...] = ()
+    is_free: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        return self.is_free or bool(self.prices)
+
+    def most(self, *, input_tokens: int, output_tokens: int) -> int | None:
+        """What a call may cost at most, whatever is read from a cache or written to it; ``None`` where that is not known."""
+        if self.is_free:
+            return 0
+        if not self.prices:
+            return None
+        price = self._price(input_tokens)
+        dearest = max(getattr(price, kind) for kind in INPUT)
+        return _whole(dearest * input_tokens + price.output * output_tokens)
+
+    def cost(self, usage: Mapping[str, int]) -> int:
+        """What a call cost by what it used; 0 where that is not known."""
+        tokens = tokens_of(usage)
+        if self.is_free or not self.prices or tokens is None:
+            return 0
+        return _whole(cost_of(self._price(tokens.prompt), tokens) * MICRO)
+
+    def _price(self, prompt: int) -> ModelPrice:
+        fitting = [price for price in self.prices if price.above <= max(prompt - 1, 0)]
+        return max(fitting or self.prices[:1], key=lambda price: price.above)
+
+
+UNKNOWN = Rates()
+
+
+def _whole(micro: Decimal) -> int:
+    """A part of a micro-dollar counts as a whole one."""
+    return int(micro.to_integral_value(ROUND_CEILING))

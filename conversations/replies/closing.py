@@ -6,7 +6,7 @@ Rows are locked in one order: the thread's, then the reply's.
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from html import unescape
 from typing import Any
@@ -16,14 +16,15 @@ from django.db import DatabaseError
 
 from artifacts import services
 from conversations import threads
-from conversations.accounts import allowances
-from conversations.accounts.allowances import NOTHING_SPENT, Spent
+from conversations.accounts import budgets
+from conversations.accounts.spending import NOTHING_SPENT, Spent, used_by, used_last
 from conversations.context.files import account as file_account
 from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles, find_citations
 from conversations.context.files.thread_files import NO_PICTURES
 from conversations.context.gather.files import read_outlines
 from conversations.context.record.usage import estimated_usage
 from conversations.models import ContextSnapshot, Message, Reply
+from conversations.providers.prices import UNKNOWN, Rates
 from conversations.replies import events as eventlog
 from conversations.replies.cursor import turn_of
 from conversations.replies.events import LONGEST_LEASE, Event
@@ -37,7 +38,7 @@ from memory.consolidation import invalidation
 
 log = logging.getLogger("openbook.replies")
 
-CLOSE = read_statements(__file__)["close"]
+CLOSE = read_statements(__file__, budgets.PARTS)["close"]
 
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
@@ -64,11 +65,12 @@ def request_stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
 @dataclass(frozen=True, kw_only=True)
 class ReplyProgress:
     """What the process that runs a reply knows of it: what it said, the ``files`` that this can cite, what its earlier calls
-    took (``None``: as its row has it), and the events that are not stored yet."""
+    took (``None``: as its row has it), what its last call costs by its ``rates``, and the events that are not stored yet."""
 
     transcript: ReplyTranscript
     files: CitableFiles = NO_CITABLE_FILES
     spent: Spent | None = None
+    rates: Rates = UNKNOWN
     events: Sequence[Event] = ()
 
 
@@ -99,7 +101,7 @@ def close(
     )
     answer = _answer_of(reply, progress, outcome, now)
     events = progress.events if progress else ()
-    row = _store_end(owner, reply, answer, outcome, spent, events)
+    row = _store_end(owner, reply, answer, outcome, progress)
     if row is None:
         return []
     reply.thread_id, reply.user_message_id = row["thread_id"], row["user_message_id"]
@@ -147,12 +149,14 @@ def _store_end(
     reply: Reply,
     answer: Message | None,
     outcome: Outcome,
-    spent: Spent | None,
-    events: Sequence[Event],
+    progress: ReplyProgress | None,
 ) -> dict[str, Any] | None:
     """What the database knows of a reply that is ended by this, of its newest request, and of its turn's place, if it left
     one. ``None`` where the reply doesn't run or is not the owner's."""
     earliest, latest = ids_near(reply.id)
+    spent, events = (progress.spent, progress.events) if progress else (None, ())
+    usage, stop_reason = outcome.estimate or outcome.usage, reply.stop_reason
+    last = used_last(reply.status, usage, stop_reason=stop_reason, written=outcome.written)
     values = {
         "user": reply.user_id,
         "reply": reply.id,
@@ -173,12 +177,9 @@ def _store_end(
         ),
         "last_seq": events[-1].seq if events else 0,
         "spent_before": spent.tokens if spent else None,
-        "spent": allowances.spent(
-            reply.status,
-            outcome.estimate or outcome.usage,
-            stop_reason=reply.stop_reason,
-            written=outcome.written,
-        ),
+        "money_before": spent.money if spent else None,
+        "spent": used_by(asdict(last)) if last else None,
+        "money": (progress.rates if progress else UNKNOWN).cost(asdict(last)) if last else None,
     }
     while (row := fetch(CLOSE, values)) and not row["has_ended"]:
         pass  # its lease was renewed meanwhile, or a request recorded

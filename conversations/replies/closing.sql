@@ -103,7 +103,14 @@ WITH running AS (
         most_running = NULL, most_tokens = NULL
     FROM ended, counted
     WHERE allowance.user_id = %(user)s AND allowance.id = counted.id
-)
+), taken AS (
+    SELECT charge.id, charge.budget_id, charge.user_id, charge.reserved_tokens, charge.reserved_money, charge.day,
+           ended.spent AS tokens,
+           coalesce(coalesce(%(money_before)s::bigint, charge.spent_money) + %(money)s::bigint, charge.reserved_money) AS money
+    FROM ended JOIN conversations_budgetcharge AS charge ON charge.reply_id = ended.id AND charge.is_open
+    FOR NO KEY UPDATE OF charge
+),
+-- part: settle
 SELECT running.thread_id, running.user_message_id, running.depth, running.question_status, running.fallback_model,
        ended.id IS NOT NULL AS has_ended, moved.last_position AS position, last.seq,
        replaced.id AS replaced_id, replaced.position AS replaced_position,

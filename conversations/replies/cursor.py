@@ -11,20 +11,21 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from conversations import threads
-from conversations.accounts.allowances import forgettings_of
+from conversations.accounts.group_access import ALL, Access, access_by
 from conversations.context.gather.history import PathEnd
 from conversations.context.sessions import Session, session_at
 from conversations.context.tokens.estimate import text_of, turn_tokens
 from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.runtime import clock
-from conversations.runtime.db import columns_of, instance_of
+from conversations.runtime.db import columns_of, instance_of, run
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import projects, titles
 from memory.scope import MemoryScope, scope_in, scope_of
 
 COLUMNS = f"{columns_of('thread', Thread)}, {columns_of('assistant', Assistant)}"
-LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
+SQL = read_statements(__file__)
+LOOK = f"SELECT {COLUMNS}, {SQL['place']}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class ThreadCursor:
     ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are
     the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own. ``end`` is
     where the path is to end first, where that is not where it ends now; ``history`` ends what is told before the turn then.
-    ``memory``: whose is open to the thread.
+    ``memory``: whose is open to the thread. ``access``: what the person's groups allow.
     """
 
     thread: Thread
@@ -53,6 +54,7 @@ class ThreadCursor:
     end: PathEnd | None = None
     history: PathEnd | None = None
     memory: MemoryScope
+    access: Access = ALL
 
 
 def place_of(
@@ -70,18 +72,21 @@ def place_of(
         return place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
     if client_message_id and (known := threads.of(user).filter(opened_by=client_message_id).first()):
         return place_in(user, known.id, client_message_id)
-    forgettings = forgettings_of(user.pk)
+    [(forgettings, access_lists)] = run(SQL["opening"], user=user.pk)
+    forgettings, access = forgettings or 0, _access(access_lists)
     thread = threads.unsaved(
         user=user,
-        assistant=threads.assistant_named(assistant),
+        assistant=threads.assistant_named(assistant, access),
         title=titles.title_from(text),
         opened_by=client_message_id,
     )
-    projects.opened_in(projects.project_of(user, project), thread, assistant=assistant, model=thread_model)
+    projects.opened_in(
+        projects.project_of(user, project), thread, assistant=assistant, model=thread_model, access=access
+    )
     memory = scope_of(user.pk, thread.project_id)
     last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
     if last is None:
-        return ThreadCursor(thread=thread, is_new=True, forgettings=forgettings, memory=memory)
+        return ThreadCursor(thread=thread, is_new=True, forgettings=forgettings, memory=memory, access=access)
     return ThreadCursor(
         thread=thread,
         is_new=True,
@@ -89,6 +94,7 @@ def place_of(
         last_session=session_of(last),
         forgettings=forgettings,
         memory=memory,
+        access=access,
     )
 
 
@@ -103,7 +109,19 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
     thread, assistant = instance_of(Thread, values), instance_of(Assistant, values)
     assert thread and assistant
     thread.assistant = assistant
-    running, duplicate, before, question, token_total, last_reply, *recent, forgettings, offered, own_projects = values
+    (
+        running,
+        duplicate,
+        before,
+        question,
+        token_total,
+        last_reply,
+        *recent,
+        forgettings,
+        offered,
+        own_projects,
+        access_lists,
+    ) = values
     last_active, started_at, away_since = recent
     return ThreadCursor(
         thread=thread,
@@ -120,7 +138,12 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
         memory=scope_in(
             thread.project_id, ((uuid.UUID(id), *switches) for id, *switches in json.loads(own_projects or "[]"))
         ),
+        access=_access(access_lists),
     )
+
+
+def _access(lists: str | None) -> Access:
+    return access_by(json.loads(lists)) if lists else ALL
 
 
 def to_edit(cursor: ThreadCursor, message_id: Any) -> ThreadCursor:

@@ -14,7 +14,10 @@ running.id, known.id, before.id,
            WHERE offered.assistant_id = thread.assistant_id AND model.is_active
        ) END,
        (SELECT json_agg(json_build_array(id, uses_outside_memory, shares_memory) ORDER BY id)::text
-        FROM conversations_project WHERE user_id = %(user)s)
+        FROM conversations_project WHERE user_id = %(user)s),
+       (SELECT json_agg(json_build_array(access.assistants, access.models, access.connections, access.tools))::text
+        FROM conversations_groupaccess AS access
+        JOIN auth_user_groups AS membership ON membership.group_id = access.group_id AND membership.user_id = %(user)s)
 FROM conversations_thread AS thread
 JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
 LEFT JOIN conversations_reply AS running
@@ -30,3 +33,9 @@ LEFT JOIN LATERAL (
     WHERE user_id = %(user)s AND message_count > 0 ORDER BY updated_at DESC, id DESC LIMIT 1
 ) AS recent ON true
 WHERE thread.id = %(thread)s AND thread.user_id = %(user)s
+
+-- name: opening
+SELECT (SELECT forgettings FROM conversations_allowance WHERE user_id = %(user)s AND token_id IS NULL),
+       (SELECT json_agg(json_build_array(access.assistants, access.models, access.connections, access.tools))::text
+        FROM conversations_groupaccess AS access
+        JOIN auth_user_groups AS membership ON membership.group_id = access.group_id AND membership.user_id = %(user)s)

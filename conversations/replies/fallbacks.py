@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from conversations.context.caller_options import CallerOptions
 from conversations.models import Assistant
-from conversations.providers import ProviderError, get_provider, provider_name, refusals
+from conversations.providers import ProviderError, get_provider, model_of, provider_name, refusals
 from conversations.providers.base import Finished, ModelCall, Provider
 from conversations.providers.errors import ELSEWHERE
 from conversations.replies.transcript import ReplyTranscript
@@ -40,6 +40,17 @@ def is_unheard(call: ModelCall, transcript: ReplyTranscript) -> bool:
 def place_of(assistant: Assistant, options: CallerOptions) -> ModelPlace:
     """The model that is to be asked, where its provider can't say more; an empty one is the provider's default one."""
     return ModelPlace(options.provider or provider_name(assistant), options.model or assistant.model)
+
+
+def named_place(assistant: Assistant, options: CallerOptions) -> ModelPlace:
+    """The same with the name of the model, as far as it is known without asking its service."""
+    place = place_of(assistant, options)
+    if place.model:
+        return place
+    try:
+        return ModelPlace(place.provider, model_of(assistant, get_provider(place.provider)))
+    except ProviderError:
+        return place
 
 
 def entries_of(assistant: Assistant) -> list[ModelPlace]:

@@ -10,9 +10,10 @@ from typing import cast
 
 from django.db import DatabaseError
 
-from conversations.accounts.allowances import NOTHING_SPENT, Spent
+from conversations.accounts.spending import NOTHING_SPENT, Spent
 from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.providers.base import ModelCall, Reservation
+from conversations.providers.prices import UNKNOWN
 from conversations.replies import events as eventlog
 from conversations.replies.closing import ReplyProgress, close
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
@@ -200,7 +201,10 @@ class Journal:
         self.doorbell.ring(reply_key(live.id))
 
     async def _store_end(self, live: LiveReply, outcome: Outcome, events: list[Event]) -> list[Event]:
-        progress = ReplyProgress(transcript=live.transcript, files=live.files, spent=live.spent, events=events)
+        rates = live.call.reservation.rates if live.call.reservation else UNKNOWN
+        progress = ReplyProgress(
+            transcript=live.transcript, files=live.files, spent=live.spent, rates=rates, events=events
+        )
         for pause in CLOSE_PAUSES:
             try:
                 return await in_database(close)(

@@ -13,8 +13,10 @@ from django.db import IntegrityError, transaction
 from artifacts.models import Preset
 from artifacts.sources.preset import instruction
 from conversations import threads
-from conversations.accounts import allowances
+from conversations.accounts import allowances, budgets
+from conversations.accounts.group_access import ALL, access_of
 from conversations.accounts.limits import TOKENS, USER, by_default
+from conversations.accounts.spending import NOTHING_SPENT, Spent
 from conversations.context.builder import build_context, continue_context
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
@@ -50,7 +52,7 @@ from memory.sources import backend_ranking
 
 log = logging.getLogger("openbook.replies")
 
-RECORD = read_statements(__file__)["record"]
+RECORD = read_statements(__file__, budgets.PARTS)["record"]
 
 ModelRequest = tuple[ContextSnapshot, Context]
 
@@ -112,7 +114,9 @@ def first_request(opened: OpenedReply, *, query: Rewriting | None = None, round:
     thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
     to_answer = TurnToAnswer(
         turn=Turn.of(opened.message) if opened.message else instruction(thread, opened.preset),
-        cursor=ThreadCursor(thread=thread, memory=scope_of(thread.user_id, thread.project_id)),
+        cursor=ThreadCursor(
+            thread=thread, memory=scope_of(thread.user_id, thread.project_id), access=access_of(thread.user_id)
+        ),
         session=session_of(thread),
         silent=opened.message is None,
     )
@@ -138,17 +142,18 @@ def record(
     *,
     before: ContextSnapshot | None = None,
     ended: Outcome | None = None,
-    spent: int = 0,
+    spent: Spent = NOTHING_SPENT,
     forgettings: int | None = None,
 ) -> ModelRequest:
-    """Store a request, set aside what it may take, and store how the one ``before`` it ended. ``spent`` are the tokens that
-    those before it took, ``forgettings`` how often something of the person's was forgotten before it was built. To do it
+    """Store a request, set aside what it may take, and store how the one ``before`` it ended. ``spent`` is what those before it
+    took, ``forgettings`` how often something of the person's was forgotten before it was built. To do it
     again, where nobody knows whether it was done, is no harm.
 
     Raises ``Forgotten`` where something was forgotten meanwhile, and ``RateLimited`` where a limit leaves no room for it: then
     nothing of it is stored. Raises ``Reply.DoesNotExist`` where the reply has ended: the task that asked for this may have been
     stopped meanwhile, while this thread went on.
     """
+    charge = allowances.charge_of(context)
     values = {
         "user": snapshot.user_id,
         "reply": snapshot.reply_id,
@@ -157,8 +162,9 @@ def record(
         "status": ended and ended.status.value,
         "response": as_json(ended.response) if ended else None,
         "now": snapshot.created_at,
-        "reserved": spent + allowances.needed(context),
-        "spent": spent,
+        **charge.parameters(spent_tokens=spent.tokens, spent_money=spent.money),
+        "spent": spent.tokens,
+        "spent_money": spent.money,
         "most_tokens": by_default().tokens_day,
         "forgettings": forgettings,
     }
@@ -170,11 +176,16 @@ def record(
             constraint = allowances.constraint_of(error)
             if constraint == "allowance_forgettings":
                 raise Forgotten from None
+            if constraint in budgets.CONSTRAINTS:
+                budgets.refuse_more_unless_room(
+                    snapshot.user_id, snapshot.reply_id, charge, spent, ending=allowances.GOES_ON_LATER
+                )
+                continue
             if constraint != "allowance_tokens":
                 raise
             assert snapshot.reply_id
             reply = Reply.objects.get(user=snapshot.user_id, id=snapshot.reply_id)
-            more = spent + allowances.needed(context) - reply.reserved
+            more = spent.tokens + charge.tokens - reply.reserved
             allowances.refuse_tokens(snapshot.user_id, reply.token_id, more)
         else:
             return snapshot, context
@@ -337,7 +348,7 @@ def build(
         provider=provider,
         newest=to_answer.turn,
         at=clock.now(),
-        tools=tools_for(thread.assistant, provider, options.model),
+        tools=tools_for(thread.assistant, provider, options.model, cursor.access),
         options=options,
         query=query,
         silent=to_answer.silent,
@@ -350,17 +361,22 @@ def build(
 
 def with_choice(options: CallerOptions, cursor: ThreadCursor, id: str = "") -> CallerOptions:
     """Asked of the model that a person chose for this message, else of the thread's as long as that is offered. Raises
-    ``ModelNotOffered``."""
+    ``ModelNotOffered``, and ``AssistantNotAllowed`` where the person's groups don't allow the thread's."""
     thread = cursor.thread
-    assistant = thread.assistant
+    assistant, access = thread.assistant, cursor.access
     choice: ModelChoice | None = None
     if id:
-        choice = model_choices.chosen(assistant, id)
+        choice = model_choices.chosen(assistant, id, access)
     elif thread.model and cursor.is_new:
-        choice = model_choices.of_thread(thread, model_choices.choices_of(assistant))
+        choice = model_choices.of_thread(thread, model_choices.choices_of(assistant, access))
     elif thread.model:
-        choice = model_choices.of_thread(thread, model_choices.choices_among(assistant, cursor.offered))
-    return replace(options, model=choice.name, provider=choice.provider) if choice else options
+        choice = model_choices.of_thread(thread, model_choices.choices_among(assistant, cursor.offered, access))
+    if choice:
+        options = replace(options, model=choice.name, provider=choice.provider)
+    if access != ALL:
+        place = fallbacks.named_place(assistant, options)
+        model_choices.refuse_unless_allowed(assistant, place.provider, place.model, access)
+    return options
 
 
 def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_ranking.Question | None:

@@ -33,7 +33,9 @@ WITH before AS (
         most_running = NULL, most_tokens = CASE WHEN counted.more > 0 THEN nullif(counted.most_tokens, 0) END
     FROM counted
     WHERE allowance.user_id = %(user)s AND allowance.id = counted.id
-), snapshot AS (
+),
+-- part: reserve_more
+, snapshot AS (
     INSERT INTO conversations_contextsnapshot
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_contextsnapshot, %(snapshots)s) AS new
     ON CONFLICT DO NOTHING

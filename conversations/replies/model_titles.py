@@ -139,13 +139,8 @@ def record(job: TitleJob, provider: Provider) -> TitleRequest | None:
         request = _request(job, provider, thread, turns)
         ContextBlock.objects.bulk_create(_blocks(request.snapshot, thread, turns, provider), ignore_conflicts=True)
         request.snapshot.save(force_insert=True)
-        reservation = allowances.reserve(
-            job.user,
-            TokenReservation.Purpose.TITLE,
-            input_tokens=request.snapshot.total_tokens,
-            output_tokens=request.snapshot.max_tokens,
-            lasts=LASTS,
-        )
+        charge = allowances.charge_of_snapshot(request.snapshot)
+        reservation = allowances.reserve(job.user, TokenReservation.Purpose.TITLE, charge, lasts=LASTS)
     return replace(request, call=ModelCall(reservation=reservation))
 
 

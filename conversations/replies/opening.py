@@ -15,7 +15,8 @@ from django.db import IntegrityError, transaction
 
 from artifacts.sources.preset import instruction
 from conversations import threads
-from conversations.accounts import allowances
+from conversations.accounts import allowances, budgets
+from conversations.accounts.budgets import Charge
 from conversations.accounts.limits import by_default
 from conversations.context.built_context import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
@@ -33,7 +34,7 @@ from conversations.errors import (
 from conversations.files.store import attachable, file_block
 from conversations.models import ApiToken, ContextSnapshot, File, Message, Reply
 from conversations.replies import events as eventlog
-from conversations.replies import retries
+from conversations.replies import fallbacks, retries
 from conversations.replies.closing import interrupt
 from conversations.replies.cursor import (
     ThreadCursor,
@@ -54,7 +55,7 @@ from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import paths, titles
 
-OPEN = read_statements(__file__)["open"]
+OPEN = read_statements(__file__, budgets.PARTS)["open"]
 LOOKS = 5
 """How often a thread is looked at before a sender hears that others are writing to it."""
 LIMITS = ("allowance_running", "allowance_tokens")
@@ -295,7 +296,8 @@ def _store(
     ``None``, and nothing stored, where others were faster. Raises ``RateLimited``.
     """
     thread, limits = cursor.thread, by_default()
-    reply.reserved = _to_reserve(cursor, context)
+    charge = _to_reserve(cursor, context, options)
+    reply.reserved = charge.tokens
     snapshot = snapshots.of_reply(context, reply) if context else None
     values = {
         "is_new": cursor.is_new,
@@ -306,7 +308,7 @@ def _store(
         "lease": LEASE,
         "user": thread.user_id,
         "token": reply.token_id,
-        "reserved": reply.reserved,
+        **charge.parameters(),
         "forgettings": cursor.forgettings,
         "most_running": limits.running_replies,
         "most_tokens": limits.tokens_day,
@@ -318,6 +320,8 @@ def _store(
         constraint = allowances.constraint_of(error)
         if constraint in LIMITS:
             allowances.refuse_unless_room(thread.user_id, reply.token_id, reply.reserved)
+        elif constraint in budgets.CONSTRAINTS:
+            budgets.refuse_unless_room(thread.user_id, charge)
         elif constraint not in RACES:
             raise
         return None
@@ -353,11 +357,16 @@ def _open_in_place(cursor: ThreadCursor, values: dict[str, Any]) -> dict[str, An
         return row
 
 
-def _to_reserve(cursor: ThreadCursor, context: Context | None) -> int:
-    """What the first request may read, and write and think, in tokens; where that is a help or not built yet, the one that is
-    answered as well."""
-    first = allowances.needed(context) if context else 0
+def _to_reserve(cursor: ThreadCursor, context: Context | None, options: CallerOptions) -> Charge:
+    """What the first request may take; where that is a help or not built yet, the one that is answered as well."""
     if context and context.purpose is not ContextSnapshot.Purpose.REWRITE:
-        return first
+        return allowances.charge_of(context)
     assistant = cursor.thread.assistant
-    return first + assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens
+    place = fallbacks.named_place(assistant, options)
+    answer = budgets.charge(
+        place.provider,
+        place.model,
+        input_tokens=assistant.total_tokens,
+        output_tokens=assistant.max_output_tokens + assistant.thinking_tokens,
+    )
+    return answer.beside(allowances.charge_of(context)) if context else answer

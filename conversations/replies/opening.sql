@@ -48,6 +48,15 @@ WITH created AS (
         SELECT FROM conversations_allowance AS known
         WHERE known.user_id = %(user)s AND known.token_id IS NOT DISTINCT FROM allowance.token_id
     ) AS is_new
+),
+-- part: reserve
+, charge AS (
+    INSERT INTO conversations_budgetcharge (
+        budget_id, user_id, reply_id, provider, model, day, reserved_tokens, reserved_money, spent_tokens, spent_money, is_open
+    )
+    SELECT budget_id, %(user)s, (%(reply)s ->> 'id')::uuid, %(provider)s, %(model)s, (now() AT TIME ZONE 'UTC')::date,
+           %(reserved)s, coalesce(%(money)s::bigint, 0), 0, 0, true
+    FROM pool WHERE user_id IS NULL
 ), message AS (
     INSERT INTO conversations_message
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_message, %(messages)s) AS new

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from conversations.accounts import allowances
+from conversations.accounts import spending
 from conversations.context.record.usage import estimated_usage
 from conversations.context.render.invariants import BrokenInvariant
 from conversations.errors import (
@@ -59,8 +59,8 @@ class Outcome:
         return replace(
             self,
             usage=call.usage,
-            estimate=allowances.estimate(call),
-            written=0 if call.finished else allowances.written_by(call),
+            estimate=spending.estimate(call),
+            written=0 if call.finished else spending.written_by(call),
             stop_reason=plain_reason(call.finished.stop_reason) if call.finished else self.stop_reason,
             provider_request_id=plain_id(heard.request_id),
             provider_message_id=plain_id(heard.message_id),

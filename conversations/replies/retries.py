@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from conversations.accounts.group_access import access_of
 from conversations.context.caller_options import CallerOptions
 from conversations.context.rules.fitting import Section, resumed
 from conversations.context.turns.groups import whole_blocks
@@ -38,12 +39,13 @@ class AskableModels:
 
 def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptions:
     """The options of the next attempt. Where no model is named it is asked of the one that answered before. Raises
-    ``ModelNotOffered``."""
+    ``ModelNotOffered`` and ``AssistantNotAllowed``."""
     models = _askable_models(before)
     last = before.snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE).order_by("-round").first()
     chosen = _named(model, models.offered) if model else _answering_model(before, last, models)
     provider, name = chosen
     elsewhere = provider if provider != models.own[0] else ""
+    model_choices.refuse_unless_allowed(before.thread.assistant, provider, name, access_of(before.user_id))
     options = replace(options, model=name if chosen != models.own else "", provider=elsewhere)
     if last is None:
         return options

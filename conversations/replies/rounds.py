@@ -11,6 +11,7 @@ from typing import Any
 import django.db
 
 from conversations.accounts import allowances
+from conversations.accounts.group_access import access_of
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.choose.files import picture_counter
@@ -24,7 +25,7 @@ from conversations.context.tokens.estimate import text_of
 from conversations.errors import OpenbookError, RateLimited
 from conversations.files.store import are_being_read
 from conversations.models import ContextSnapshot, Message, Reply
-from conversations.providers import ProviderError, get_provider, refusals
+from conversations.providers import ProviderError, get_provider, provider_name, refusals
 from conversations.providers.base import (
     WHOLE,
     Finished,
@@ -129,7 +130,7 @@ class ReplyRun:
         while True:
             self._tell_of_request()
             answered = await self._ask()
-            if anew := self._anew(answered) or await self._elsewhere(answered):
+            if anew := await self._anew(answered) or await self._elsewhere(answered):
                 outcome, self.options = anew
                 self.transcript.drop_round()
                 await once_it_answers(end_request, self.snapshot, outcome.after(self.live.end_call()))
@@ -173,7 +174,7 @@ class ReplyRun:
 
     async def _record(self, request: ModelRequest, **values: Any) -> ModelRequest:
         """Store the next request, with what is set aside for it. Raises ``RateLimited``."""
-        recorded = await once_it_answers(model_requests.record, *request, spent=self.live.spent.tokens, **values)
+        recorded = await once_it_answers(model_requests.record, *request, spent=self.live.spent, **values)
         self.reservation = allowances.of_request(recorded[1])
         return recorded
 
@@ -344,7 +345,7 @@ class ReplyRun:
         if data:
             self.live.write("tool.delta", data)
 
-    def _anew(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
+    async def _anew(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
         """How the request ended, and the options with which the same reply asks once more: of another model where this one
         declined and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown
         can't be taken back, so then neither."""
@@ -355,6 +356,8 @@ class ReplyRun:
         if isinstance(answered, Finished) and answered.stop_reason == refusals.STOP_REASON:
             other = assistant.fallback_model if assistant.fallback_automatic else ""
             if other in ("", context.model) or options.fallback_for:
+                return None
+            if not await self._may_ask(fallbacks.ModelPlace(provider_name(assistant), other)):
                 return None
             return failed(outcomes.refusal(answered)), replace(
                 options, model=other, provider="", fallback_for=context.model, fallback_cause=refusals.CODE
@@ -398,9 +401,15 @@ class ReplyRun:
         for entry in await once_it_answers(fallbacks.entries_of, self.opened.thread.assistant):
             with suppress(ProviderError):
                 await self._learn_list(entry)
-            if place := await once_it_answers(fallbacks.usable, entry, self.asked):
+            place = await once_it_answers(fallbacks.usable, entry, self.asked)
+            if place and await self._may_ask(place):
                 return place
         return None
+
+    async def _may_ask(self, place: fallbacks.ModelPlace) -> bool:
+        """Whether the person's groups allow this model in place of another."""
+        access = await once_it_answers(access_of, self.opened.thread.user_id)
+        return access.allows_model(place.provider, place.model)
 
     async def _learn_list(self, place: fallbacks.ModelPlace) -> None:
         """Ask the provider of a model what it offers, where that has to be known first."""

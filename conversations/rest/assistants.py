@@ -7,7 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
-from conversations.rest.base import APIView
+from conversations.accounts.group_access import access_of
+from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described
 from conversations.runtime.shapes import Slug, fill
@@ -26,7 +27,7 @@ class AssistantList(APIView):
     @extend_schema(responses=described(AssistantAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The assistants that a thread may be opened with."""
-        assistants = threads.offered_assistants()
+        assistants = threads.offered_assistants(access_of(caller(request).pk))
         return self.page(request, assistants, lambda page: [fill(AssistantAnswer, each) for each in page])
 
 
@@ -34,4 +35,5 @@ class ModelList(APIView):
     @extend_schema(responses=described(ModelsAnswer))
     def get(self, request: Request) -> Response:
         """The models that can be chosen for a thread or a message."""
-        return Response({"results": model_list(threads.offered_assistants())})
+        access = access_of(caller(request).pk)
+        return Response({"results": model_list(threads.offered_assistants(access), access)})

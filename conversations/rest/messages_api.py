@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.utils import extend_schema
@@ -16,13 +17,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import errors, replies, threads
+from conversations.accounts.group_access import access_of
 from conversations.errors import (
     ErrorObject,
     NotFound,
     OpenbookError,
 )
 from conversations.files import store
-from conversations.models import ApiToken, Scope
+from conversations.models import ApiToken, Assistant, Scope
 from conversations.replies import history_files
 from conversations.replies.events import Event, data_of
 from conversations.rest import messages_shapes as shapes
@@ -147,17 +149,21 @@ class CountTokens(InTheirShape, AsyncAPIView):
 class ModelList(InTheirShape):
     def get(self, request: Request) -> Response:
         """The assistants, all on one page."""
-        models = [shapes.model_object(assistant) for assistant in threads.offered_assistants()]
+        models = [shapes.model_object(assistant) for assistant in _offered(request)]
         ids = [model["id"] for model in models] or [None]
         return Response({"data": models, "has_more": False, "first_id": ids[0], "last_id": ids[-1]})
 
 
 class ModelDetail(InTheirShape):
     def get(self, request: Request, slug: str) -> Response:
-        assistant = threads.offered_assistants().filter(slug=clean(slug)).first()
+        assistant = _offered(request).filter(slug=clean(slug)).first()
         if assistant is None:
             raise NotFound("There is no assistant of that name. GET /v1/models lists them.")
         return Response(shapes.model_object(assistant))
+
+
+def _offered(request: Request) -> QuerySet[Assistant]:
+    return threads.offered_assistants(access_of(caller(request).pk))
 
 
 @csrf_exempt

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from conversations import tasks, threads
 from conversations.accounts import allowances
+from conversations.accounts.group_access import access_of
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.tokens.estimate import estimate_tokens, text_of, turn_tokens
@@ -58,7 +59,8 @@ def match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     call = shapes.read_call(request.data, counting=counting)
     user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files))
     key = client_id(request.headers.get("Idempotency-Key"))
-    chosen = threads.offered_assistants().filter(slug=call.model).first()
+    access = access_of(user.pk)
+    chosen = threads.offered_assistants(access).filter(slug=call.model).first()
     digests = _digests(user, call)
     incoming = IncomingMessage(
         text=text_of(blocks),
@@ -69,7 +71,7 @@ def match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     )
     named = request.headers.get("X-Openbook-Thread") or call.thread
     match = place_of(user, incoming, named=named, assistant=chosen)
-    assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None)
+    assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None, access)
     check_room(assistant, call.options)
     thread = match.thread.id if match.thread else None
     own = [file.id for file in call.files if file.id]

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from conversations.accounts.group_access import access_of
 from conversations.holds import coverage
 from conversations.models import Project
 from conversations.rest.base import APIView, AsyncAPIView, caller
@@ -133,7 +134,9 @@ def _answer(request: Request, project_id: Any) -> ProjectAnswer:
 
 def project_objects(page: Sequence[Project]) -> list[ProjectAnswer]:
     """With the counts of those that ``projects.counted`` gave."""
-    ids: Mapping[str, str] = model_choices.listed_ids() if any(project.model for project in page) else {}
+    ids: Mapping[str, str] = (
+        model_choices.listed_ids(access_of(page[0].user_id)) if any(project.model for project in page) else {}
+    )
     return [
         fill(
             ProjectAnswer,

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import tasks, threads, wire
+from conversations.accounts.group_access import ALL, access_of
 from conversations.errors import InvalidMessage
 from conversations.holds import coverage
 from conversations.import_export.forking import fork
@@ -137,11 +138,11 @@ class ThreadList(APIView):
         """Open an empty thread."""
         payload = valid(NewThread, request)
         user, named = caller(request), payload.get("assistant")
-        thread = threads.unsaved(
-            user=user, assistant=threads.assistant_named(named), title=one_line(payload.get("title", ""))
-        )
+        access = access_of(user.pk)
+        assistant = threads.assistant_named(named, access)
+        thread = threads.unsaved(user=user, assistant=assistant, title=one_line(payload.get("title", "")))
         project = projects.project_of(user, payload.get("project"))
-        projects.opened_in(project, thread, assistant=named, model=payload.get("model", ""))
+        projects.opened_in(project, thread, assistant=named, model=payload.get("model", ""), access=access)
         thread.instructions = payload.get("instructions", "").strip()
         thread.uses_account_instructions = payload.get("uses_account_instructions", True)
         if payload.get("temporary"):
@@ -225,11 +226,12 @@ def _changes_of(thread: Thread, payload: ThreadChange) -> dict[str, Any]:
         changes |= {"title": one_line(payload["title"]), "title_through": None}
     if "tags" in payload:
         changes["tags"] = labels.tags_from(payload["tags"])
+    access = access_of(thread.user_id) if payload.keys() & {"assistant", "model"} else ALL
     if "assistant" in payload:
-        changes["assistant"] = threads.assistant_named(payload["assistant"])
+        changes["assistant"] = threads.assistant_named(payload["assistant"], access)
     if "model" in payload:
         assistant = changes.get("assistant", thread.assistant)
-        changes["model"] = model_choices.model_for_thread(assistant, payload["model"])
+        changes["model"] = model_choices.model_for_thread(assistant, payload["model"], access)
     if "instructions" in payload:
         changes["instructions"] = payload["instructions"].strip()
     return changes

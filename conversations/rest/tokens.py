@@ -14,7 +14,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.accounts import allowances, networks, second_factors, sign_in, tokens
+from conversations.accounts import allowances, budgets, networks, second_factors, sign_in, tokens
 from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.accounts.scopes import grantable
@@ -125,12 +125,39 @@ class UseAnswer(TypedDict):
     tokens_reserved: Annotated[int, "Set aside for replies and notes that are being made, in tokens."]
 
 
+class BudgetFigures(TypedDict):
+    """Tokens, and money in USD; days and months begin at 00:00 UTC."""
+
+    tokens_day: Annotated[int, "In tokens."]
+    money_day: Annotated[float, "In USD."]
+    tokens_month: Annotated[int, "In tokens."]
+    money_month: Annotated[float, "In USD."]
+
+
+class BudgetLimits(TypedDict):
+    """Limits in tokens and in USD, and what is used of them. `null`: no limit."""
+
+    tokens_day: Annotated[int | None, "In tokens."]
+    money_day: Annotated[float | None, "In USD."]
+    tokens_month: Annotated[int | None, "In tokens."]
+    money_month: Annotated[float | None, "In USD."]
+    used: Annotated[BudgetFigures, "By calls of models that have ended."]
+
+
+class GroupLimits(BudgetLimits):
+    """What a group that you are in may use together."""
+
+    name: Annotated[str, "That of the group."]
+    own: Annotated[BudgetLimits, "What each of its members may use of it, and what you use."]
+
+
 class LimitsAnswer(UseAnswer):
     """Your limits, of all your programs and pages together, and what you use of them. `null`: no limit."""
 
     tokens_noted: Annotated[int, "Of the tokens used, those that notes of your conversations took."]
     files_bytes: Annotated[int | None, "What your files may take, with the pictures of their parts."]
     files_used: Annotated[int, "What they take, in bytes."]
+    groups: Annotated[list[GroupLimits], "The budgets of the groups that you are in; all of them count."]
     token: Annotated[
         UseAnswer | None,
         "The same of the token that the call came with: its part of yours. `null`: it has no limits of its own, or the call "
@@ -271,9 +298,22 @@ class LimitsDetail(APIView):
             "tokens_noted": allowances.spent_on_notes(user.pk),
             "files_bytes": room.most or None,
             "files_used": room.used,
+            "groups": _groups(user.pk),
             "token": of_token,
         }
         return Response(described)
+
+
+def _groups(user_id: int) -> list[GroupLimits]:
+    uses = [use for use in budgets.uses_of(user_id) if use.name]
+    return [
+        {"name": use.name, **_budget(use), "own": _budget(own)} for own, use in zip(uses[::2], uses[1::2], strict=True)
+    ]
+
+
+def _budget(use: budgets.Use) -> BudgetLimits:
+    used = {kind: budgets.plain(kind, use.used[kind]) for kind in budgets.KINDS}
+    return fill(BudgetLimits, use, **{kind: budgets.plain(kind, use.limits[kind]) for kind in budgets.KINDS}, used=used)
 
 
 def _use(limits: Limits, use: AllowanceUse) -> UseAnswer:

@@ -1,6 +1,7 @@
 """The services that models are asked of: where they are, whether they answer, what they offer. Keys are only written."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,7 +21,7 @@ from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from conversations.accounts import allowances
+from conversations.accounts import allowances, budgets
 from conversations.errors import RateLimited
 from conversations.models import Assistant, Connection, ContextSnapshot, Model, TokenReservation
 from conversations.models.connections import Kind
@@ -290,12 +291,15 @@ def is_used(row: Connection) -> bool:
 def _tried(request: HttpRequest, row: Connection) -> connection_trial.Trial:
     """The question costs whoever asks it. Raises ``RateLimited``."""
     assert request.user.pk
-    with allowances.reserved(
-        request.user.pk,
-        TokenReservation.Purpose.TRIAL,
+    charge = budgets.charge(
+        row.slug,
+        connection_trial.model_to_ask(row),
         input_tokens=connection_trial.QUESTION_TOKENS,
         output_tokens=connection_trial.ANSWER_TOKENS,
-        lasts=timedelta(seconds=3 * connection_trial.SECONDS),
-    ) as call:
+    )
+    # A model has a price once it is listed, for which its connection is tried out first: a word without one costs nothing.
+    charge = replace(charge, money=charge.money or 0)
+    lasts = timedelta(seconds=3 * connection_trial.SECONDS)
+    with allowances.reserved(request.user.pk, TokenReservation.Purpose.TRIAL, charge, lasts=lasts) as call:
         give_database_back()
         return connection_trial.try_out(row, call)

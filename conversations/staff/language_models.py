@@ -14,13 +14,13 @@ from django.utils.translation import gettext
 
 from conversations.models import Effort, Model, ModelPrice
 from conversations.providers import model_catalog
+from conversations.providers.price_list import own_prices
 from conversations.providers.prices import price_of
 from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.model_choice import ModelInput, owners
 from conversations.staff.offered_models import add_prices
-from conversations.upkeep import hourly_figures
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Model]
@@ -138,7 +138,7 @@ class LanguageModelAdmin(PageAdmin[Model]):
     @admin.display(description="price now")
     def price(self, row: Model) -> SafeString | str:
         """Of a million tokens in and out, of a short request."""
-        own = hourly_figures.own_prices()
+        own = own_prices()
         known = model_catalog.prices_of(row)
         price = price_of({**known, **own}, provider=row.provider, model=row.name, at=timezone.now(), prompt=0)
         if price is None:

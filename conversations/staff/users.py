@@ -37,10 +37,11 @@ from conversations.accounts import (
 )
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
-from conversations.models import ApiToken, ContentAccess, File, GroupManager, GroupSignIn, Thread, UserLimits
+from conversations.models import ApiToken, ContentAccess, File, GroupSignIn, Thread, UserLimits
 from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
 from conversations.staff.base import STYLES, OfferedLookups, column
+from conversations.staff.budgets import AccessInline, ManagersInline
 from conversations.threads import deletion
 from conversations.web.token_revocation import RevokesTokens
 from memory.models import Consolidation, DailySummary, Memory, Topic
@@ -52,13 +53,11 @@ if TYPE_CHECKING:
     BaseGroupAdmin = DjangoGroupAdmin
     BasePasswordForm = AdminPasswordChangeForm[User]
     BaseInline = admin.StackedInline[UserLimits, User]
-    BaseManagers = admin.TabularInline[GroupManager, Group]
     BaseSignInInline = admin.StackedInline[GroupSignIn, Group]
 else:
     BaseSignInInline = admin.StackedInline
     BaseAdmin, BaseGroupAdmin, BasePasswordForm = DjangoUserAdmin, DjangoGroupAdmin, AdminPasswordChangeForm
     BaseInline = admin.StackedInline
-    BaseManagers = admin.TabularInline
 
 admin.site.unregister(
     [Group, User, EmailAddress, UserSession, Authenticator]
@@ -326,15 +325,6 @@ def _refuse_shipped_name(name: str) -> None:
         )
 
 
-class ManagersInline(BaseManagers):
-    """Who sees what the group's members use, in sums."""
-
-    model = GroupManager
-    fields = ["user"]
-    autocomplete_fields = ["user"]
-    extra = 0
-
-
 class SignInInline(BaseSignInInline):
     """How members sign in. Whoever may change the group may."""
 
@@ -360,7 +350,7 @@ class SignInInline(BaseSignInInline):
 class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     """Django's own. To change a group is to give its permissions to whoever is in it."""
 
-    inlines = [SignInInline, ManagersInline]
+    inlines = [SignInInline, ManagersInline, AccessInline]
 
     class Media:
         js = BOXES

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
 
 from artifacts.models import Artifact, Preset
+from conversations.accounts.group_access import ALL, Access
 from conversations.errors import (
     ArtifactNotFound,
     InvalidMessage,
@@ -116,13 +117,15 @@ def presets_of(thread: Thread) -> QuerySet[Preset]:
     return offered.annotate(artifact=Subquery(artifacts.values("id")[:1]))
 
 
-def offered_assistants() -> QuerySet[Assistant]:
-    return Assistant.objects.filter(is_active=True)
+def offered_assistants(access: Access = ALL) -> QuerySet[Assistant]:
+    """Those that are active, and that the person's groups allow."""
+    active = Assistant.objects.filter(is_active=True)
+    return active if access.assistants is None else active.filter(slug__in=access.assistants)
 
 
-def assistant_named(slug: str | None) -> Assistant:
-    """The active assistant of that name, or the default one for ``None``."""
-    offered = offered_assistants()
+def assistant_named(slug: str | None, access: Access = ALL) -> Assistant:
+    """The offered assistant of that name, or the default one for ``None``."""
+    offered = offered_assistants(access)
     assistant = offered.filter(slug=slug).first() if slug else offered.order_by("-is_default", "order").first()
     if assistant is None:
         names = ", ".join(offered.values_list("slug", flat=True))

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from conversations.accounts.group_access import ALL, Access, access_of
 from conversations.context.tokens.budget import BudgetOrigin
-from conversations.errors import ModelNotOffered
+from conversations.errors import AssistantNotAllowed, ModelNotOffered
 from conversations.models import Assistant, Model, Thread
 from conversations.providers import (
     ProviderError,
@@ -62,12 +63,12 @@ class ThreadModel:
 OWN = ThreadModel()
 
 
-def choices_of(assistant: Assistant) -> list[ModelChoice]:
-    """Its own first. Without those whose provider can't answer."""
-    return choices_among(assistant, _offered_to([assistant]).get(assistant.pk, ()))
+def choices_of(assistant: Assistant, access: Access = ALL) -> list[ModelChoice]:
+    """Its own first. Without those whose provider can't answer, and those that the person's groups don't allow."""
+    return choices_among(assistant, _offered_to([assistant]).get(assistant.pk, ()), access)
 
 
-def choices_among(assistant: Assistant, offered: Iterable[str]) -> list[ModelChoice]:
+def choices_among(assistant: Assistant, offered: Iterable[str], access: Access = ALL) -> list[ModelChoice]:
     """The same of the rows that staff ticked, as ``provider/name``."""
     own = provider_name(assistant)
     found = [_own(assistant, own)]
@@ -75,10 +76,11 @@ def choices_among(assistant: Assistant, offered: Iterable[str]) -> list[ModelCho
         provider, _, name = id.partition("/")
         is_of_own = model_catalog.ROWS_OF.get(own, own) == provider
         found.append(_choice(own if is_of_own else provider, name))
-    return list({choice.whole_id: choice for choice in reversed(found) if choice}.values())[::-1]
+    allowed = [choice for choice in found if choice and access.allows_model(choice.provider, choice.name)]
+    return list({choice.whole_id: choice for choice in reversed(allowed)}.values())[::-1]
 
 
-def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[Offer]]:
+def choices_of_all(assistants: Iterable[Assistant], access: Access = ALL) -> dict[ModelChoice, list[Offer]]:
     """Each with the assistants that it can be chosen for."""
     offers: dict[ModelChoice, list[Offer]] = {}
     listed = list(assistants)
@@ -87,7 +89,7 @@ def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[Of
         with suppress(ProviderError):
             learn_list_and_wait(get_provider(provider_name(assistant)), assistant.model)
         own = _own(assistant, provider_name(assistant))
-        for choice in choices_among(assistant, offered.get(assistant.pk, ())):
+        for choice in choices_among(assistant, offered.get(assistant.pk, ()), access):
             is_cut = BudgetOrigin.with_model(assistant, choice.row).is_cut
             offers.setdefault(choice, []).append(Offer(assistant=assistant.slug, is_own=choice == own, is_cut=is_cut))
     return offers
@@ -98,32 +100,33 @@ def of_thread(thread: Thread, choices: Iterable[ModelChoice]) -> ModelChoice | N
     return next((choice for choice in choices if thread.model == choice.whole_id), None)
 
 
-def model_for_thread(assistant: Assistant, id: str) -> str:
+def model_for_thread(assistant: Assistant, id: str, access: Access = ALL) -> str:
     """``Thread.model`` where this is chosen for it; empty for the assistant's own. Raises ``ModelNotOffered``."""
     if not id:
         return ""
-    choice, own = chosen(assistant, id), provider_name(assistant)
+    choice, own = chosen(assistant, id, access), provider_name(assistant)
     return "" if choice == _own(assistant, own) else choice.whole_id
 
 
 def of_threads(page: Sequence[Thread]) -> Mapping[uuid.UUID, ThreadModel]:
-    """Of those that have a model of their own, by their ids. Three statements, and none where no thread has."""
+    """Of those that have a model of their own, by their ids: of one person. Four statements, and none where no thread has."""
     chosen_for = [thread for thread in page if thread.model]
     if not chosen_for:
         return {}
-    ids = listed_ids()
+    access = access_of(chosen_for[0].user_id)
+    ids = listed_ids(access)
     offered = _offered_to({thread.assistant for thread in chosen_for})
     models: dict[uuid.UUID, ThreadModel] = {}
     for thread in chosen_for:
-        choices = choices_among(thread.assistant, offered.get(thread.assistant_id, ()))
+        choices = choices_among(thread.assistant, offered.get(thread.assistant_id, ()), access)
         note = "" if of_thread(thread, choices) else _missing(thread)
         models[thread.id] = ThreadModel(id=ids.get(thread.model, thread.model), note=note)
     return models
 
 
-def listed_ids() -> dict[str, str]:
+def listed_ids(access: Access = ALL) -> dict[str, str]:
     """What ``GET models/`` calls each model that can be chosen, by ``provider/name``."""
-    everywhere = list(choices_of_all(Assistant.objects.filter(is_active=True)))
+    everywhere = list(choices_of_all(Assistant.objects.filter(is_active=True), access))
     return dict(zip((choice.whole_id for choice in everywhere), ids_of(everywhere), strict=True))
 
 
@@ -140,9 +143,9 @@ def ids_of(choices: Sequence[ModelChoice]) -> list[str]:
     return [choice.whole_id if names.count(choice.name) > 1 else choice.name for choice in choices]
 
 
-def chosen(assistant: Assistant, id: str) -> ModelChoice:
+def chosen(assistant: Assistant, id: str, access: Access = ALL) -> ModelChoice:
     """By name, of the assistant's own provider first, or by provider and name. Raises ``ModelNotOffered``."""
-    choices, own = choices_of(assistant), provider_name(assistant)
+    choices, own = choices_of(assistant, access), provider_name(assistant)
     named = [choice for choice in choices if id in (choice.name, choice.whole_id)]
     if named:
         return min(named, key=lambda choice: (choice.whole_id != id, choice.provider != own))
@@ -152,6 +155,35 @@ def chosen(assistant: Assistant, id: str) -> ModelChoice:
             "There is no such model to choose for this assistant.",
             "There are: {names}." if offered else "There are none.",
             names=", ".join(offered),
+        ),
+        models=offered,
+    )
+
+
+def refuse_unless_allowed(assistant: Assistant, provider: str, model: str, access: Access) -> None:
+    """Raise ``AssistantNotAllowed`` or ``ModelNotOffered`` where the person's groups don't allow this call."""
+    if not access.allows_assistant(assistant.slug):
+        raise AssistantNotAllowed(
+            worded(
+                "Your groups don't allow the assistant {name}.",
+                "What was said here stays: choose another assistant, or ask whoever manages your group.",
+                name=assistant.name,
+            ),
+            assistant=assistant.slug,
+        )
+    if access.allows_model(provider, model):
+        return
+    offered = ids_of(choices_of(assistant, access))
+    what = (
+        "Choose one of these: {models}." if offered else "Choose another assistant, or ask whoever manages your group."
+    )
+    raise ModelNotOffered(
+        worded(
+            "Your groups don't allow {model} through {provider}.",
+            what,
+            model=model or "?",
+            provider=provider,
+            models=", ".join(offered),
         ),
         models=offered,
     )

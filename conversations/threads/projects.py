@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from artifacts.models import Preset
 from conversations import threads
+from conversations.accounts.group_access import ALL, Access, access_of
 from conversations.errors import InvalidMessage, ModelNotOffered, ProjectNotFound, ThreadNotFound, TooManyProjects
 from conversations.holds import custody
 from conversations.models import Assistant, File, Project, Thread
@@ -52,24 +53,28 @@ def create(user: User, **values: Any) -> Project:
     if of(user).count() >= MOST_PROJECTS:
         raise TooManyProjects
     now = clock.now()
-    return Project.objects.create(user=user, created_at=now, updated_at=now, **checked(values, None))
+    return Project.objects.create(
+        user=user, created_at=now, updated_at=now, **checked(values, None, access_of(user.pk))
+    )
 
 
 @transaction.atomic
 def change(project: Project, **values: Any) -> None:
-    changes = checked(values, project.assistant)
+    changes = checked(values, project.assistant, access_of(project.user_id))
     if changes:
         Project.objects.filter(user=project.user_id, id=project.id).update(updated_at=clock.now(), **changes)
 
 
-def checked(values: dict[str, Any], assistant: Assistant | None) -> dict[str, Any]:
+def checked(values: dict[str, Any], assistant: Assistant | None, access: Access = ALL) -> dict[str, Any]:
     """The columns that such values stand for. Raises ``InvalidMessage`` and ``ModelNotOffered``."""
     changes = dict(values)
     if "assistant" in values:
         slug = values["assistant"]
-        assistant = changes["assistant"] = threads.assistant_named(slug) if slug else None
+        assistant = changes["assistant"] = threads.assistant_named(slug, access) if slug else None
     if "model" in values:
-        changes["model"] = model_choices.model_for_thread(assistant or threads.assistant_named(None), values["model"])
+        changes["model"] = model_choices.model_for_thread(
+            assistant or threads.assistant_named(None, access), values["model"], access
+        )
     if "presets" in values:
         changes["presets"] = _known_presets(values["presets"])
     return changes
@@ -84,17 +89,20 @@ def _known_presets(slugs: list[str]) -> list[str]:
     return list(dict.fromkeys(slugs))
 
 
-def opened_in(project: Project | None, thread: Thread, *, assistant: str | None, model: str) -> None:
+def opened_in(
+    project: Project | None, thread: Thread, *, assistant: str | None, model: str, access: Access = ALL
+) -> None:
     """A thread that is not stored yet, as one of the project: with its assistant and model, unless others are asked for.
     Raises ``ModelNotOffered`` for a model that is asked for."""
     thread.project = project
-    if project and project.assistant and project.assistant.is_active and not assistant:
-        thread.assistant = project.assistant
+    own = project and project.assistant
+    if own and own.is_active and access.allows_assistant(own.slug) and not assistant:
+        thread.assistant = own
     if model:
-        thread.model = model_choices.model_for_thread(thread.assistant, model)
+        thread.model = model_choices.model_for_thread(thread.assistant, model, access)
     elif project and project.model:
         try:
-            thread.model = model_choices.model_for_thread(thread.assistant, project.model)
+            thread.model = model_choices.model_for_thread(thread.assistant, project.model, access)
         except ModelNotOffered:  # staff took it away, or another assistant was asked for
             thread.model = ""
 

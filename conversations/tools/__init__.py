@@ -7,6 +7,7 @@ from functools import cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from conversations.accounts.group_access import ALL, Access
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts
 from conversations.models import Assistant
 from conversations.providers import Provider, model_of
@@ -20,13 +21,14 @@ def registered() -> dict[str, Tool]:
     return {tool.name: tool for tool in tools}
 
 
-def tools_for(assistant: Assistant, provider: Provider, model: str = "") -> ToolTexts:
+def tools_for(assistant: Assistant, provider: Provider, model: str = "", access: Access = ALL) -> ToolTexts:
     """What an assistant's tools add to its requests, where the provider and the model take any: the assistant's own unless one
-    is named. In the registry's order: the same set gives the same request. Tools that read files only where there are some."""
+    is named, and those that the person's groups allow. In the registry's order: the same set gives the same request. Tools that
+    read files only where there are some."""
     row = provider.describe(model or model_of(assistant, provider))
     if not (provider.calls_tools and row.takes_tools):
         return NO_TOOLS
-    tools = [tool for name, tool in registered().items() if name in assistant.tools]
+    tools = [tool for name, tool in registered().items() if name in assistant.tools and access.allows_tool(name)]
     without = [tool for tool in tools if not tool.reads_files]
     return replace(_texts(without), with_files=_texts(tools) if len(without) < len(tools) else None)
 

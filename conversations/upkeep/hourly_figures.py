@@ -15,17 +15,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Max, Min
 
 from conversations.context.reasons import Reason
 from conversations.models import ContextSnapshot, RequestHour, TemporaryHour, Thread
-from conversations.providers import model_catalog, prices, refusals
+from conversations.providers import prices, refusals
+from conversations.providers.price_list import price_list
 from conversations.runtime import clock
 from conversations.runtime.ids import lowest_uuid7
 from conversations.runtime.sql_files import read_statements
@@ -102,18 +101,6 @@ def percentile(figures: Counter[str], name: str, share: float) -> int | None:
         return None
     reached = next(number for number, below in enumerate(accumulate(counts)) if below >= share * total)
     return BINS[min(reached, len(BINS) - 1)]
-
-
-def price_list() -> prices.PriceList:
-    """Those of the models, and before them the operator's own."""
-    return {**model_catalog.prices(), **own_prices()}
-
-
-def own_prices() -> prices.PriceList:
-    return _own_prices(settings.OPENBOOK_PRICES)
-
-
-_own_prices = lru_cache(maxsize=1)(prices.own)
 
 
 def cost_of(snapshot: ContextSnapshot) -> Decimal | None:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django_tasks_db.models import DBTaskResult
 
-from conversations.accounts import lifecycle
+from conversations.accounts import budgets, lifecycle
 from conversations.audit import chain
 from conversations.context.record import snapshots
 from conversations.errors import ReplyInProgress
@@ -189,6 +189,14 @@ def _fixed_kinds() -> list[Kind]:
             kept=RESERVATIONS_KEPT,
             preview=lambda before: expired.rows(_old_reservations(before).order_by("created_at"), at="created_at"),
             delete=lambda before: _until_done(partial(delete_reservations, before)),
+        ),
+        Kind(
+            name="charges",
+            what="what calls of models took of budgets",
+            setting="",
+            kept=budgets.CHARGES_KEPT,
+            preview=lambda before: expired.rows(budgets.old_charges(before).order_by("day"), at="day"),
+            delete=lambda before: _until_done(partial(budgets.delete_charges, before)),
         ),
         Kind(
             name="tasks",

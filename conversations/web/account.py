@@ -14,8 +14,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations.accounts import instructions, lifecycle, mailing, second_factors, tokens
+from conversations.accounts import budget_use, instructions, lifecycle, mailing, second_factors, tokens
 from conversations.accounts.keeping import keeping_of
+from conversations.accounts.managers import groups_managed_by
 from conversations.files import store
 from conversations.holds import coverage
 from conversations.models.projects import LONGEST_INSTRUCTIONS
@@ -38,6 +39,7 @@ def page(request: SignedInRequest) -> HttpResponse:
         "linked": provider_entry.linked_accounts(request.user),
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
+        "sees_budgets": budget_use.budgets_seen_by(request.user).exists() or groups_managed_by(request.user).exists(),
         "room": store.room_of(request.user),
         "has_factor": second_factors.has_factor(request.user),
         "has_tokens": tokens.of(request.user).exists(),

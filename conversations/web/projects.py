@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from artifacts.models import Preset
 from conversations import threads
 from conversations.accounts import instructions
+from conversations.accounts.group_access import access_of
 from conversations.errors import OpenbookError, ProjectNotFound
 from conversations.files import store
 from conversations.files.of_projects import MOST_FILES
@@ -82,12 +83,13 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
             error(request, translated(problem.message))
     files = list(store.of(request.user).filter(project=project))
     held = threads.of(request.user).filter(project=project).order_by("-updated_at", "-id")
+    access = access_of(request.user.pk)
     context: dict[str, Any] = {
         "project": project,
         "threads": held[:MOST_LISTED],
         "thread_count": held.count(),
         "files": files,
-        "models": model_choices.choices_of(project.assistant or threads.assistant_named(None)),
+        "models": model_choices.choices_of(project.assistant or threads.assistant_named(None, access), access),
         "presets": Preset.objects.filter(is_active=True).order_by("order", "name"),
         "data": {
             "project": str(project.id),
@@ -95,7 +97,7 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
             "reading": [str(file.id) for file in files if file.state == File.State.READING],
         },
         "colours": COLOURS.items(),
-        "assistants": threads.offered_assistants().order_by("order", "name"),
+        "assistants": threads.offered_assistants(access).order_by("order", "name"),
         "longest": LONGEST_INSTRUCTIONS,
     }
     return render(request, "conversations/project.html", context)
@@ -107,8 +109,9 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
 def begin(request: SignedInRequest, project_id: UUID) -> HttpResponse:
     """A new conversation in it."""
     project = _project(request, project_id)
-    thread = threads.unsaved(user=request.user, assistant=threads.assistant_named(None), title="")
-    projects.opened_in(project, thread, assistant=None, model="")
+    access = access_of(request.user.pk)
+    thread = threads.unsaved(user=request.user, assistant=threads.assistant_named(None, access), title="")
+    projects.opened_in(project, thread, assistant=None, model="", access=access)
     thread.save(force_insert=True)
     return redirect("thread", thread.id)
 

@@ -4,6 +4,7 @@ from django.urls import URLPattern, include, path, re_path
 from conversations.web import (
     accessibility,
     account,
+    budgets,
     entry,
     installed,
     openid,
@@ -94,6 +95,9 @@ urlpatterns = [
     path("accounts/3rdparty/login/error/", providers.no_form),
     path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
     path("admin/logout/", providers.logout),
+    path("account/budgets/", budgets.listing, name="budgets"),
+    path("account/budgets/<int:budget_id>/", budgets.page, name="budget"),
+    path("account/budgets/<int:budget_id>/use.csv", budgets.as_csv, name="budget_csv"),
     path("account/shares/", shares.page, name="shares"),
     path("account/shares/<uuid:share_id>/revoke/", shares.revoke, name="revoke_share"),
     path("account/", account.page, name="account"),

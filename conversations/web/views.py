@@ -14,6 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from conversations import threads, wire
+from conversations.accounts import budget_warnings
+from conversations.accounts.group_access import access_of
 from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
@@ -52,6 +54,7 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
         "sought": sought,
         "hits": hits,
         "found_in": len(hits),
+        "notices": budget_warnings.notices(request.user.pk),
     }
     return render(request, "conversations/chat.html", context)
 
@@ -92,12 +95,13 @@ def _opened(user: User, thread_id: uuid.UUID) -> Thread:
 def _page(user: User, thread: Thread | None) -> dict[str, Any]:
     """What the page's script is told, as JSON."""
     preferences = services.preferences_of(user)
-    offered = threads.offered_assistants().order_by("-is_default", "order", "name")
+    access = access_of(user.pk)
+    offered = threads.offered_assistants(access).order_by("-is_default", "order", "name")
     return {
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
         "assistants": list(offered.values("slug", "name", "description")),
         "models": dict(Model.objects.values_list("name", "label")),
-        "choices": model_list(offered),
+        "choices": model_list(offered, access),
         "thread": _thread(thread) if thread else None,
         "limits": {
             "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,

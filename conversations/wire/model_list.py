@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
+from conversations.accounts.group_access import ALL, Access
 from conversations.models import Assistant, Model
 from conversations.threads import model_choices
 
@@ -28,8 +29,8 @@ class ModelsAnswer(TypedDict):
     results: Annotated[list[ModelAnswer], "All on one page, an assistant's own first."]
 
 
-def model_list(assistants: Iterable[Assistant]) -> list[ModelAnswer]:
-    offers = model_choices.choices_of_all(assistants)
+def model_list(assistants: Iterable[Assistant], access: Access = ALL) -> list[ModelAnswer]:
+    offers = model_choices.choices_of_all(assistants, access)
     return [
         {
             "id": id,

@@ -141,13 +141,8 @@ def record(
         request = request_about(part, writer.provider, writer.model, attempt=attempt)
         ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
         request.snapshot.save(force_insert=True)
-        reservation = allowances.reserve(
-            pending.user,
-            TokenReservation.Purpose.NOTES,
-            input_tokens=request.snapshot.total_tokens,
-            output_tokens=request.snapshot.max_tokens,
-            lasts=LASTS,
-        )
+        charge = allowances.charge_of_snapshot(request.snapshot)
+        reservation = allowances.reserve(pending.user, TokenReservation.Purpose.NOTES, charge, lasts=LASTS)
     return replace(request, reservation=reservation)
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from conversations.context.reasons import Reason
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import prices
+from conversations.providers.price_list import price_list
 from conversations.runtime.wording import filled, lazy, number
 from conversations.staff import display, feedback
 from conversations.staff.overview import charts
@@ -130,7 +131,7 @@ def overview(shown: Range, *, assistant: int | None, model: str, now: datetime |
     start = first_step(shown, until)
     hours = list(hourly_figures.hours(start, until))
     wanted = [hour for hour in hours if assistant in (None, hour.assistant) and model in ("", hour.model)]
-    steps = steps_of(shown, start, wanted, hourly_figures.price_list())
+    steps = steps_of(shown, start, wanted, price_list())
     whole = together(steps)
     return Overview(
         requests=requests_of(whole.sums),

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations import replies
-from conversations.accounts import allowances
+from conversations.accounts import allowances, budgets, spending
 from conversations.accounts.allowances import AllowanceUse
 from conversations.context.record.usage import usage_answer
 from conversations.errors import RateLimited
@@ -135,7 +135,7 @@ async def test_each_round_is_set_aside_before_it_is_asked(user: User, model: Mod
     assert (reply.status, rounds > 3) == ("completed", True)
     taken = await use(user)
     assert (taken.running, taken.reserved, taken.spent) == (0, 0, reply.spent)
-    assert taken.spent == allowances.used_by(reply.usage)
+    assert taken.spent == spending.used_by(reply.usage)
     assert await in_database(allowances.recounted)(user.pk) == taken
 
 
@@ -172,10 +172,11 @@ def test_a_dead_process_loses_what_it_asked_for_and_not_what_its_rounds_took(use
     snapshot, context = opened.recorded
     further = copy(snapshot)
     further.id, further.round = uuid7(), 2
-    model_requests.record(further, context, spent=500)
+    spent = spending.Spent(tokens=500)
+    model_requests.record(further, context, spent=spent)
     set_aside = 500 + allowances.needed(context)
     assert allowances.use_of(user.pk) == AllowanceUse(running=1, reserved=set_aside, spent=0)
-    model_requests.record(further, context, spent=500)  # nobody knew whether it was done
+    model_requests.record(further, context, spent=spent)  # nobody knew whether it was done
     assert allowances.recounted(user.pk) == allowances.use_of(user.pk)
     assert allowances.use_of(user.pk).reserved == set_aside
     Reply.objects.filter(id=opened.reply.id).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -193,7 +194,7 @@ async def test_a_query_that_a_model_writes_counts_too(user: User, model: ModelSe
     await ended(await replies.start(user=user, thread_id=thread, content="and her children?"))
     told = [row.usage async for row in ContextSnapshot.objects.all()]
     assert len(told) == 3
-    assert (await use(user)).spent == sum(map(allowances.used_by, told))
+    assert (await use(user)).spent == sum(map(spending.used_by, told))
 
 
 def floor(at: datetime) -> datetime:
@@ -232,22 +233,24 @@ async def test_what_no_service_told_is_unknown_and_counted_as_estimated(user: Us
 
 def test_what_a_call_took_is_estimated_where_it_is_not_told() -> None:
     call = reserved_call(500)
-    assert (allowances.estimate(call), allowances.tokens_of(call)) == (None, 0)
+    assert (spending.estimate(call), spending.tokens_of(call)) == (None, 0)
     call.note(TextDelta(text="So many words. " * 50))
-    written = allowances.written_by(call)
-    assert allowances.tokens_of(call) == 500 + written
+    written = spending.written_by(call)
+    assert spending.tokens_of(call) == 500 + written
     call.note(Finished(stop_reason="end_turn", usage=Usage(input_tokens=7, output_tokens=8)))
-    assert (allowances.estimate(call), allowances.tokens_of(call)) == (None, 15)
+    assert (spending.estimate(call), spending.tokens_of(call)) == (None, 15)
 
 
 def reserve(user: User, tokens: int, purpose: TokenReservation.Purpose = TRIAL, seconds: int = 60) -> Reservation:
     lasts = timedelta(seconds=seconds)
-    return allowances.reserve(user.pk, purpose, input_tokens=tokens, output_tokens=0, lasts=lasts)
+    charge = budgets.charge("offline", "offline", input_tokens=tokens, output_tokens=0)
+    return allowances.reserve(user.pk, purpose, charge, lasts=lasts)
 
 
 def test_calls_beside_replies_share_the_day_and_give_back_what_they_did_not_take(user: User) -> None:
     UserLimits.objects.create(user=user, tokens_day=1_000)
-    with allowances.reserved(user.pk, TRIAL, input_tokens=600, output_tokens=0, lasts=timedelta(minutes=1)) as call:
+    charge = budgets.charge("offline", "offline", input_tokens=600, output_tokens=0)
+    with allowances.reserved(user.pk, TRIAL, charge, lasts=timedelta(minutes=1)) as call:
         assert allowances.use_of(user.pk) == AllowanceUse(running=0, spent=0, reserved=600)
         with pytest.raises(RateLimited):
             reserve(user, 500)

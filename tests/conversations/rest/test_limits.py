@@ -108,7 +108,7 @@ async def test_what_is_used_can_be_asked_for(user: User, api: Api) -> None:
         "tokens_used": sum(usage[name] for name in COUNTED_TOKENS),
         "tokens_reserved": 0,
     }
-    files = {"files_bytes": 2_048 * 2**20, "files_used": 0, "tokens_noted": 0}
+    files: dict[str, Any] = {"files_bytes": 2_048 * 2**20, "files_used": 0, "tokens_noted": 0, "groups": []}
     assert (await api.get("limits/")).body == {**of_all, **files, "token": None}
     token = await in_database(tokens.issue)(user=user, name="small", tokens_day=100_000)
     small = Api(Authorization=f"Token {token}")

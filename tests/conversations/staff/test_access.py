@@ -74,6 +74,7 @@ EDITED = {
     "auth_group",
     "auth_user",
     "conversations_assistant",
+    "conversations_budget",
     "conversations_connection",
     "conversations_legalhold",
     "conversations_model",

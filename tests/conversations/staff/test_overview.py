@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from conversations.context.record.snapshots import left_out
 from conversations.models import Assistant, ContextSnapshot, RequestHour
+from conversations.providers.price_list import price_list
 from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Series
 from conversations.staff.overview.usage_charts import RANGES, Range, first_step, overview, steps_of
@@ -69,7 +70,7 @@ def test_the_figures_are_those_of_the_requests(shown: Range, kept: bool) -> None
         hourly_figures.keep(NOW)
         assert RequestHour.objects.exists()
     start = first_step(shown, NOW)
-    known = hourly_figures.price_list()
+    known = price_list()
     steps = steps_of(shown, start, hourly_figures.hours(start, NOW + timedelta(seconds=1)), known)
     assert [step.sums for step in steps] == expected(made, start, shown.step, shown.steps)
     costs = [hourly_figures.cost_of(one) for one in made if one.created_at >= start]
