@@ -35,7 +35,7 @@ def look() -> list[LimitReached]:
     found = []
     for pool in BudgetPool.objects.filter(user=None).select_related("budget__group"):
         for period in PERIODS:
-            level = level_of(pool, period)
+            level = level_of(pool.budget, pool, period)
             warned = f"warned_{period}"
             if level <= getattr(pool, warned):
                 continue
@@ -45,13 +45,18 @@ def look() -> list[LimitReached]:
     return found
 
 
-def level_of(pool: BudgetPool, period: str) -> int:
-    """The highest of ``LEVELS`` that is reached now; 0 for none."""
-    use = budgets.use_in(pool.budget, pool)
-    is_now = pool.day >= budgets.today_utc() if period == "day" else pool.month >= budgets.today_utc().replace(day=1)
-    if is_now and getattr(pool, f"refused_{period}"):
+def level_of(budget: Budget, pool: BudgetPool | None, period: str) -> int:
+    """The highest of ``LEVELS`` that is reached now; 0 for none. ``pool`` is ``None`` where nothing was charged to it yet: one
+    with a limit of 0 is used up all the same."""
+    if pool and _is_of_now(pool, period) and getattr(pool, f"refused_{period}"):
         return LEVELS[-1]
+    use = budgets.use_in(budget, pool)
     return max((level for level in LEVELS if use.share(period) >= level), default=0)
+
+
+def _is_of_now(pool: BudgetPool, period: str) -> bool:
+    today = budgets.today_utc()
+    return pool.day >= today if period == "day" else pool.month >= today.replace(day=1)
 
 
 def managers_of(budget: Budget) -> QuerySet[User]:
@@ -90,11 +95,11 @@ def notices(user_id: int) -> list[str]:
 
 
 def notices_of(of: Iterable[Budget]) -> list[str]:
-    found = []
-    by_id = {budget.pk: budget for budget in of}
-    for pool in BudgetPool.objects.filter(budget__in=by_id, user=None) if by_id else ():
-        budget = pool.budget = by_id[pool.budget_id]
-        level, period = max((level_of(pool, period), period) for period in PERIODS)
+    found, all_of_them = [], list(of)
+    rows = BudgetPool.objects.filter(budget__in=all_of_them, user=None) if all_of_them else ()
+    pools = {pool.budget_id: pool for pool in rows}
+    for budget in all_of_them:
+        level, period = max((level_of(budget, pools.get(budget.pk), period), period) for period in PERIODS)
         if level >= LEVELS[1]:
             found.append(sentence(LimitReached(budget=budget, period=period, level=level)).partition("\n")[0])
     return found

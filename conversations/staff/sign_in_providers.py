@@ -12,12 +12,12 @@ from django.http import HttpRequest
 
 from conversations.accounts import provider_secrets, provider_settings
 from conversations.runtime.wording import lazy
+from conversations.staff.base import PageAdmin
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[SocialApp]
-    ModelAdmin = admin.ModelAdmin[SocialApp]
 else:
-    ModelForm, ModelAdmin = forms.ModelForm, admin.ModelAdmin
+    ModelForm = forms.ModelForm
 
 for model in (SocialAccount, SocialApp, SocialToken):  # whom somebody is elsewhere is theirs; no tokens are kept
     admin.site.unregister(model)
@@ -100,7 +100,7 @@ class ProviderForm(ModelForm):
 
 
 @admin.register(SocialApp)
-class SignInProviderAdmin(ModelAdmin):
+class SignInProviderAdmin(PageAdmin[SocialApp]):
     """Whoever may change these could sign in as anybody, so they are superusers' alone."""
 
     form = ProviderForm
