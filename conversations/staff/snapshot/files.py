@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from conversations.context.files.account import PackedFiles, beyond_of
 from conversations.context.files.excerpts import read_ranges, write_ranges
 from conversations.context.files.unread import ALL_READ, things
 from conversations.context.record.fates import PICTURE, PartGroup, part_groups
 from conversations.context.record.snapshot_shapes import FileGivenAnswer, FileInRequestAnswer
 from conversations.runtime.wording import filled
+from conversations.staff import display
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,18 @@ class RequestFile:
     parts: int
     fates: Sequence[FileFate]
     citations: Sequence[FileCitation]
+
+
+def other_files(packed: PackedFiles | None) -> str:
+    """That a project has more files than the table tells of; empty where it has none."""
+    files, parts = beyond_of(packed)
+    if not files:
+        return ""
+    return filled(
+        "Other files of the project: {files}, with {parts} parts. Nothing in them bears on the message.",
+        files=display.number(files),
+        parts=display.number(parts),
+    )
 
 
 def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[RequestFile]:

@@ -18,7 +18,7 @@ from conversations.staff.snapshot.bar import Segment, budget_x, segments
 from conversations.staff.snapshot.candidates import CandidateRow, Tally, known_rows, tallied
 from conversations.staff.snapshot.evidence import Relatives, evidence_of, is_turn_of_thread, relatives_of
 from conversations.staff.snapshot.exact import Exact, exact
-from conversations.staff.snapshot.files import RequestFile, request_files
+from conversations.staff.snapshot.files import RequestFile, other_files, request_files
 from conversations.staff.snapshot.included import IncludedParts, included
 from conversations.staff.snapshot.missing import Cause, LeftOut, causes, left_out_rows
 from conversations.staff.snapshot.response import AnswerTurn, CheckRow, Refusal, TokenFigure
@@ -57,6 +57,7 @@ class SnapshotPage:
     known_tally: Sequence[Tally]
     layers: Sequence[Layer]
     files: Sequence[RequestFile]
+    other_files: str
     rewritten: ContextualQuery
     problems: Sequence[ProblemRow]
     can_be_rebuilt: bool
@@ -106,6 +107,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         known_tally=tallied(body["fates"], snapshot.thread.assistant),
         layers=layers(evidence),
         files=request_files(body["files"], shown=shown),
+        other_files=other_files(snapshot.files),
         rewritten=contextual_query(evidence, relatives),
         problems=[ProblemRow(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
         can_be_rebuilt=evidence.can_be_rebuilt,

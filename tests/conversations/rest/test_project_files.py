@@ -17,6 +17,7 @@ from conversations.context.record import request_record, snapshots
 from conversations.files import of_projects
 from conversations.models import ContextSnapshot, File, Project, TurnFile
 from conversations.runtime.db import in_database, read_only
+from conversations.staff.snapshot.files import other_files
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_file, make_project, make_thread
 from tests.conversations.rest.client import Api
@@ -77,6 +78,8 @@ async def test_each_thread_is_given_what_bears_of_all_files_and_it_can_be_proven
     assert sorted(number for ranges in numbers for number in read_ranges(ranges)) == list(range(1, 31))
     others = [fate["what"] for fate in request["fates"] if fate["kind"] == "file" and not fate["file"]]
     assert others == ["2 other files of the project"]
+    recorded = await ContextSnapshot.objects.aget(id=first["request"])
+    assert other_files(recorded.files).startswith("Other files of the project: 2, with 21 parts.")
 
     second = await send(api, "And what colour is the bicycle of the director?", thread=first["thread"])
     before, now = (body["messages"] for body in model.bodies[-2:])
