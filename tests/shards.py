@@ -29,10 +29,14 @@ PARTITION = re.compile(r"(\w+)_of_(\d|nobody)")
 DIRECTORY = {
     "conversations_accountdeletion",
     "conversations_apitoken",
+    "conversations_budgetcharge",
+    "conversations_budgetpool",
     "conversations_contentaccess",
+    "conversations_directoryuser",
     "conversations_userlimits",
 }
-"""Tables that are looked through for all persons: who signs in, with which limits, who looked at what, who goes when."""
+"""Tables that are looked through for all persons: who signs in, with which limits, who looked at what, who goes when; and what
+the members of a group use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 COLUMNS = """

@@ -33,6 +33,7 @@ CODES = frozenset(
         *SENTENCES,
         refusals.CODE,
         *("misconfigured", "timeout", "too_long", "cut_off", "model_not_found", "unusable_answer", "tool_error"),
+        *("no_moderation", "refused_by_moderation", "moderation_unavailable"),
         *("interrupted", "context_invariant", "database", "internal", "failed"),
     }
 )

@@ -26,4 +26,4 @@ class ServiceAccount(models.Model):
         default_permissions = ("view", "add", "change")
 
     def __str__(self) -> str:
-        return f"service account {self.user_id}"
+        return self.user.get_username()

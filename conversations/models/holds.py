@@ -83,4 +83,4 @@ class HeldRow(models.Model):
         constraints = [models.UniqueConstraint(fields=["kind", "row_id", "digest"], name="held_once")]
 
     def __str__(self) -> str:
-        return f"held row {self.id}"
+        return str(self.id)

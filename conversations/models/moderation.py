@@ -109,4 +109,4 @@ class ModerationFinding(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.moderator}: {self.result}"
+        return f"{self.moderator}: {self.get_result_display()}"

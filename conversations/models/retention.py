@@ -41,4 +41,4 @@ class RetentionRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} kept for {self.days} days" if self.days else f"{self.kind} kept for good"
+        return f"{self.get_kind_display()}: {self.days or '∞'}"

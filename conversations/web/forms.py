@@ -79,6 +79,8 @@ class TokenForm(forms.ModelForm[ApiToken]):
         self.fields["days"].initial = most
         self.fields["days"].widget.attrs["max"] = most
         offered = [(scope.value, scope.label) for scope in grantable(self.instance.user)]
+        for kind in limits.KINDS:
+            self.fields[kind].label = ApiToken._meta.get_field(kind).verbose_name  # as it is translated by now
         self.fields["scopes"].choices = offered  # type: ignore[attr-defined]  # of its class
 
     @property

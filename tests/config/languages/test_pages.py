@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from artifacts.models import Preset
-from conversations.models import Assistant, Connection, Model
+from conversations.models import Assistant, Connection, Model, ModerationFinding
 from conversations.providers import PROVIDERS
 from conversations.providers.errors import SENTENCES
 from tests.belongings import NEEDLE, Row, belongings
@@ -71,7 +71,9 @@ def names() -> set[str]:
     said += [str(text) for row in Model.objects.values_list("label", "name", "provider") for text in row]
     said += [*PROVIDERS, *SENTENCES, *Assistant.objects.values_list("slug", flat=True)]
     said += [label for connection in Connection.objects.values_list("label", "slug") for label in connection]
-    said += [REASON, "Ticket", f"{NEEDLE}s", f"Was a {NEEDLE}. Summary Sum up what"]
+    said += Group.objects.values_list("name", flat=True)
+    said += [name for row in ModerationFinding.objects.all() for name in (row.moderator, *row.labels)]
+    said += [REASON, "A lawsuit", "a program", "Ticket", f"{NEEDLE}s", f"Was a {NEEDLE}. Summary Sum up what"]
     return NAMES | {word for text in said for word in re.findall(r"[A-Za-z]+", text)}
 
 

@@ -4,8 +4,9 @@ import html
 import re
 
 import pytest
+from allauth.account.internal.flows.login import record_authentication
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from conversations.accounts import tokens
 from conversations.accounts.limits import Limits, limits_of_token
@@ -19,8 +20,13 @@ PAGE = "/account/tokens/"
 
 @pytest.fixture
 def browser(user: User) -> Client:
+    """Of somebody who has just signed in, and has no password to be asked for."""
     client = Client()
     client.force_login(user)
+    said = RequestFactory().get("/")
+    said.session = client.session
+    record_authentication(said, user, "socialaccount")
+    said.session.save()
     return client
 
 

@@ -46,7 +46,7 @@ async def test_nothing_of_a_cleared_thread_is_left_and_one_can_talk_on(
     assert (seen.status, done.status, seen.body) == (200, 200, done.body)
     assert done.body == {
         "thread": thread, "messages": 4, "quotes": 0, "memories": 1, "topics": 0, "titles": 1, "summaries": 0,
-        "snapshots": 2, "kept_artifacts": 0,
+        "snapshots": 2, "kept_artifacts": 0, "held": "",
     }  # fmt: skip
     assert await in_database(rows_with)("ZEBRA", "QUOKKA") == []
     assert (await api.get(f"threads/{thread}/messages/")).body["results"] == []
