@@ -10,6 +10,7 @@ from conversations.models import ModerationFinding, Moderator, Stage
 from conversations.moderation.checks import CHECKS, CheckFailed, Examined
 from conversations.moderation.verdicts import Opinion, Verdict, failed_verdict, verdict_of
 from conversations.runtime import clock
+from conversations.runtime.ids import uuid7
 
 log = logging.getLogger("openbook.moderation")
 
@@ -82,11 +83,12 @@ async def _asked(moderator: Moderator, examined: Examined) -> Verdict:
     return verdict_of(moderator, examined.stage, opinion, milliseconds=milliseconds)
 
 
-def record(examined: Examined, verdicts: Iterable[Verdict]) -> None:
-    """Note what was decided, of a reply of the person's. To note it twice is no harm."""
-    now = clock.now()
+def record(examined: Examined, verdicts: Sequence[Verdict]) -> None:
+    """Note what was decided, of a reply of the person's, in this order."""
+    now, ids = clock.now(), sorted(uuid7() for _ in verdicts)
     ModerationFinding.objects.bulk_create(
         ModerationFinding(
+            id=id,
             at=now,
             user_id=examined.user_id,
             thread_id=examined.thread_id,
@@ -98,5 +100,5 @@ def record(examined: Examined, verdicts: Iterable[Verdict]) -> None:
             problem=verdict.problem,
             milliseconds=verdict.milliseconds,
         )
-        for verdict in verdicts
+        for id, verdict in zip(ids, verdicts, strict=True)
     )

@@ -241,7 +241,13 @@ def make_shared_prompt(text: str = "Sum up {{what}}.", name: str = "Summary") ->
 
 def make_moderator(**values: Any) -> Moderator:
     """A list that refuses messages that name a falcon, unless they say otherwise. It counts at once."""
-    given = {"name": "Projects", "kind": Moderator.Kind.PATTERNS, "patterns": "falcon", "action": "refuse"}
+    given = {
+        "name": "Projects",
+        "kind": Moderator.Kind.PATTERNS,
+        "patterns": "falcon",
+        "action": "refuse",
+        "seconds": 60,
+    }
     row = Moderator.objects.create(**given | values)
     moderators.reread()
     return row
