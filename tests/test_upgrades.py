@@ -49,6 +49,7 @@ DIFFERS = {
     "conversations.0042_temporary_threads": "its index holds no row yet, and is one pass over threads",
     "conversations.0043_instructions_id": "no release had the table that is made anew",
     "conversations.0045_project_assistant": "no release had the table that gets an index",
+    "conversations.0049_token_scopes": "names of scopes become longer: one pass over tokens, which are few",
     "memory.0007_project_scopes": "notes are written once more, and a worker of before can't keep the summary of a day",
 }
 """Migrations since the last release that its code can't run beside, with the reason, which CHANGELOG tells operators."""

@@ -104,7 +104,7 @@ class Chat:
         self.open("/accounts/login/")
         self.page.get_by_label("Username").fill(name)
         self.page.get_by_label("Password").fill(password)
-        self.page.get_by_role("button", name="Sign in").click()
+        self.page.get_by_role("button", name="Sign in", exact=True).click()
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:

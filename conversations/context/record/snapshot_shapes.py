@@ -297,7 +297,7 @@ class ModerationAnswer(TypedDict):
     stage: Annotated[str, Stage, "Of the message, before a model is given it, or of the reply."]
     result: Annotated[str, ModerationFinding.Result, "`failed`: the check could not be made."]
     labels: Annotated[list[str], "Lines of patterns, or categories; nothing of the text."]
-    at: datetime
+    at: Annotated[datetime, "When it was made."]
 
 
 class SnapshotAnswer(TypedDict):

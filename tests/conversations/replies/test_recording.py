@@ -306,6 +306,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "conversations_reply",
         "conversations_message",
         "conversations_allowance",
+        "conversations_groupaccess",
         "conversations_project",
     }
     assert [found for found in tables if found] == [

@@ -137,6 +137,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "rewriting": {"outcome": "not_needed", "query": None},
         "memory": None,
         "against_duplicates": {"rules": False, "tool_wording": False, "filtered_turns": 0, "silent": False},
+        "moderation": [],
         "problems": [],
         "cache": {
             "state": "too_small",

@@ -19,6 +19,11 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 OF_THE_CONTRACT = {
     "POST auth/token/",
+    "GET auth/tokens/",
+    "POST auth/tokens/",
+    "DELETE auth/tokens/{token_id}/",
+    "GET audit/",
+    "POST tokens/",
     "GET tokens/",
     "GET tokens/current/",
     "DELETE tokens/{token_id}/",
@@ -276,6 +281,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"memory.shared[].{name}" for name in ("id", "name")),
         *(f"memory.{name}" for name in ("closed", "text")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
+        *(f"moderation[].{name}" for name in ("moderator", "stage", "result", "labels", "at")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),
         *(f"cache.{name}" for name in ("state", "marks", "expected", "lifetime", "cost_five_minutes", "cost_hour")),
         *(f"timings_ms.{step.name}" for step in STEPS),
