@@ -15,7 +15,7 @@ from django.db.models import Model
 from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import threads
+from conversations import audit, threads
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.files.uploads import refuse_what_is_stored_unless_room
 from conversations.import_export.blocks import size_of
@@ -233,6 +233,8 @@ def _complete(user: User, stored: ImportCounts) -> None:
         remake_days(user.pk, stored.days, zone_of(preferences_of(user)), clock.now())
     catch_up(user.pk, recount=bool(stored.threads or stored.longer))
     consolidation_state.request(user.pk)
+    counts = {"threads": len(stored.threads), "memories": stored.memories, "files": stored.files}
+    audit.record(audit.AuditKind.IMPORTED, target=user, details=counts)
 
 
 def _tell_planner() -> None:

@@ -168,8 +168,6 @@ def _import(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -> 
             user=user, records=read, read_later=_read_later, report=lambda stored: report(_progress(stored, of))
         )
         intake.is_stored = True
-        counts = {"threads": len(stored.threads), "memories": stored.memories, "files": stored.files}
-        audit.record(audit.AuditKind.IMPORTED, target=user, details=counts)
         empty = of - sum(isinstance(each, ThreadRecord) for each in read)
         return _answer(stored, empty, [*reader.left_out, *stored.left_out], intake)
 

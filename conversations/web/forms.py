@@ -5,6 +5,7 @@ from typing import Any
 from allauth.account import forms as allauth_forms
 from allauth.core import context
 from django import forms
+from django.db.models import Field
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -80,7 +81,9 @@ class TokenForm(forms.ModelForm[ApiToken]):
         self.fields["days"].widget.attrs["max"] = most
         offered = [(scope.value, scope.label) for scope in grantable(self.instance.user)]
         for kind in limits.KINDS:
-            self.fields[kind].label = ApiToken._meta.get_field(kind).verbose_name  # as it is translated by now
+            column = ApiToken._meta.get_field(kind)
+            assert isinstance(column, Field)
+            self.fields[kind].label = column.verbose_name  # as it is translated by now
         self.fields["scopes"].choices = offered  # type: ignore[attr-defined]  # of its class
 
     @property
