@@ -51,7 +51,8 @@ def test_drafts_are_there_without_a_server_and_nothing_else_is_kept(reader: Read
         page.reload()
         expect(page.get_by_role("heading", name="can’t be reached")).to_be_visible()
         expect(page.get_by_role("textbox")).to_have_count(0)
-        page.context.set_offline(False)
+        page.context.set_offline(False)  # and the page loads again by itself
+        expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
         chat.problems = [problem for problem in chat.problems if not re.search(AWAY, problem)]
 
 
