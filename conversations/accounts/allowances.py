@@ -24,7 +24,7 @@ from django.db.models import BigIntegerField, F, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from conversations.accounts import budgets
-from conversations.accounts.budgets import Charge
+from conversations.accounts.budgets import NOTHING_STORED, SOON_SECONDS, Charge
 from conversations.accounts.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
 from conversations.accounts.spending import money_of, tokens_of
 from conversations.context.built_context import Context
@@ -43,10 +43,7 @@ LOOKS = 5
 """How often room is looked for while others take it."""
 SHARES = {TokenReservation.Purpose.NOTES: 0.5}
 """How much of a day's tokens one purpose may take: what is noted must not keep a person from talking."""
-SOON_SECONDS = 5
-"""When to try again where it depends on the end of a reply."""
 GOES_ON_LATER = worded("What was written and done until then is kept.")
-NOTHING_STORED = worded("Nothing was stored.")
 TOO_LITTLE = {
     USER: "It would not fit into a whole day: ask the people who run this server for a higher limit.",
     TOKEN: "It would not fit into a whole day: make a token with a higher limit.",

@@ -18,7 +18,6 @@ from conversations.runtime.site import public_address
 from memory.services import language_of
 
 LEVELS = (50, 80, 100)
-PERIODS = ("day", "month")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +33,7 @@ def look() -> list[LimitReached]:
     """What was reached since the last look. Each is found once, however many look at the same time."""
     found = []
     for pool in BudgetPool.objects.filter(user=None).select_related("budget__group"):
-        for period in PERIODS:
+        for period in budgets.PERIODS:
             level = level_of(pool.budget, pool, period)
             warned = f"warned_{period}"
             if level <= getattr(pool, warned):
@@ -48,15 +47,10 @@ def look() -> list[LimitReached]:
 def level_of(budget: Budget, pool: BudgetPool | None, period: str) -> int:
     """The highest of ``LEVELS`` that is reached now; 0 for none. ``pool`` is ``None`` where nothing was charged to it yet: one
     with a limit of 0 is used up all the same."""
-    if pool and _is_of_now(pool, period) and getattr(pool, f"refused_{period}"):
+    if pool and budgets.is_of_now(pool, period) and getattr(pool, f"refused_{period}"):
         return LEVELS[-1]
     use = budgets.use_in(budget, pool)
     return max((level for level in LEVELS if use.share(period) >= level), default=0)
-
-
-def _is_of_now(pool: BudgetPool, period: str) -> bool:
-    today = budgets.today_utc()
-    return pool.day >= today if period == "day" else pool.month >= today.replace(day=1)
 
 
 def managers_of(budget: Budget) -> QuerySet[User]:
@@ -99,7 +93,7 @@ def notices_of(of: Iterable[Budget]) -> list[str]:
     rows = BudgetPool.objects.filter(budget__in=all_of_them, user=None) if all_of_them else ()
     pools = {pool.budget_id: pool for pool in rows}
     for budget in all_of_them:
-        level, period = max((level_of(budget, pools.get(budget.pk), period), period) for period in PERIODS)
+        level, period = max((level_of(budget, pools.get(budget.pk), period), period) for period in budgets.PERIODS)
         if level >= LEVELS[1]:
             found.append(sentence(LimitReached(budget=budget, period=period, level=level)).partition("\n")[0])
     return found

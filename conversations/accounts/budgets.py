@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Literal
 
 from django.db import transaction
@@ -30,8 +31,10 @@ from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.wording import worded
 
-PARTS = read_statements(str(__file__).replace("budgets.py", "pools.py"))
+PARTS = read_statements(str(Path(__file__).with_name("pools.py")))
+"""Of `pools.sql`, which several statements are made of."""
 SQL = read_statements(__file__, PARTS)
+PERIODS = ("day", "month")
 KINDS = ("tokens_day", "money_day", "tokens_month", "money_month")
 CONSTRAINTS = frozenset({*(f"pool_{kind}" for kind in KINDS), "pool_price_known"})
 """Those that refuse a call for which a budget leaves no room."""
@@ -143,13 +146,16 @@ def uses_of(user_id: int) -> list[Use]:
     ]
 
 
+def is_of_now(pool: BudgetPool, period: str) -> bool:
+    """Whether what a row says of a day or month is about the one that it is now."""
+    today = today_utc()
+    return pool.day >= today if period == "day" else pool.month >= today.replace(day=1)
+
+
 def use_in(budget: Budget, pool: BudgetPool | None, *, is_own: bool = False) -> Use:
     """As a row has it today."""
-    today, before = today_utc(), "member_" if is_own else ""
-    is_of = {
-        "day": pool is not None and pool.day >= today,
-        "month": pool is not None and pool.month >= today.replace(day=1),
-    }
+    before = "member_" if is_own else ""
+    is_of = {period: pool is not None and is_of_now(pool, period) for period in PERIODS}
     used = {kind: getattr(pool, kind) if is_of[kind.partition("_")[2]] else 0 for kind in KINDS}
     reserved = {kind: getattr(pool, f"reserved_{kind.partition('_')[0]}") if pool else 0 for kind in KINDS}
     return Use(

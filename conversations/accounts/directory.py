@@ -66,6 +66,11 @@ def people() -> QuerySet[User]:
     return there.select_related("directory").prefetch_related("groups").order_by("pk")
 
 
+def all_groups() -> QuerySet[Group]:
+    """All that there are, with what a directory calls them."""
+    return Group.objects.select_related("directory").order_by("pk")
+
+
 @transaction.atomic
 def create(profile: Profile, *, actor: ApiToken) -> User:
     """Somebody without a password, who signs in by a provider or sets one by a link that is mailed."""

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from conversations.models import Moderator, Stage
 from conversations.moderation import patterns
-from conversations.moderation.verdicts import NOTHING_SEEN, Opinion
+from conversations.moderation.verdicts import Opinion
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.http_client import open_client
 from conversations.runtime.db import in_database
@@ -73,7 +73,7 @@ async def by_model(moderator: Moderator, examined: Examined) -> Opinion:
         categories = await provider.moderate(moderator.model, examined.text, seconds=moderator.seconds)
     except ProviderError as error:
         raise CheckFailed(error.message) from None
-    return Opinion(labels=tuple(categories)) if categories else NOTHING_SEEN
+    return Opinion(labels=tuple(categories))
 
 
 async def by_webhook(moderator: Moderator, examined: Examined) -> Opinion:
@@ -107,7 +107,7 @@ def parse_answer(answer: bytes) -> Opinion:
     try:
         match json.loads(answer):
             case {"action": "allow"}:
-                return NOTHING_SEEN
+                return Opinion()
             case {"action": "mark" | "refuse" as action, **rest}:
                 labels = rest.get("labels") or [action]
                 words = rest.get("message") or ""

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from conversations.runtime.text import texts_in
+
 BETWEEN = "\n\n"
 
 
@@ -16,16 +18,4 @@ def _texts(block: Mapping[str, Any]) -> Iterator[str]:
         case {"type": "text", "text": str(text)} | {"type": "thinking", "thinking": str(text)}:
             yield text
         case {"type": "tool_use", "input": values}:
-            yield from _texts_in(values)
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for inner in value.values():
-                yield from _texts_in(inner)
-        case Sequence():
-            for inner in value:
-                yield from _texts_in(inner)
+            yield from texts_in(values)

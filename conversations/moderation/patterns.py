@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import re2
 
-from conversations.moderation.verdicts import NOTHING_SEEN, Opinion
+from conversations.moderation.verdicts import Opinion
 
 NOTE = "#"
 MOST_MEMORY = 8 << 20
@@ -53,4 +53,4 @@ def opinion_of(patterns: str, text: str) -> Opinion:
     """What a list makes of a text: it names patterns by their lines, since their words would tell what somebody wrote. Raises
     ``InvalidPattern``."""
     labels = tuple(f"line {number}" for number, expression in compiled(patterns) if expression.search(text))
-    return Opinion(labels=labels) if labels else NOTHING_SEEN
+    return Opinion(labels=labels)

@@ -35,9 +35,6 @@ class Opinion:
         return bool(self.labels)
 
 
-NOTHING_SEEN = Opinion()
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """What one check decided. ``problem`` is why it failed."""

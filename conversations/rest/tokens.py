@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
-from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -14,7 +13,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.accounts import allowances, budgets, networks, second_factors, sign_in, tokens
+from conversations.accounts import allowances, budgets, freshness, networks, second_factors, sign_in, tokens
 from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.accounts.scopes import grantable
@@ -252,7 +251,7 @@ class TokenList(APIView):
         payload = valid(NewToken, request)
         if parent := token_of(request):
             _within_own(parent, payload)
-        elif not did_recently_reauthenticate(request._request):
+        elif not freshness.is_fresh(request._request, caller(request)):
             raise FreshSignInNeeded
         row = _made(caller(request), payload)
         return Response({**_object(row), "token": row.secret}, status=201)

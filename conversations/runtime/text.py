@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -67,3 +68,16 @@ class StreamCleaner:
     def end(self) -> str:
         held, self._held = self._held, ""
         return clean(held)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text of a JSON value, in order, but for the names in its objects."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for part in value.values():
+                yield from texts_in(part)
+        case list() | tuple():
+            for part in value:
+                yield from texts_in(part)

@@ -335,7 +335,7 @@ class Groups(Collection):
     rights: ClassVar[Mapping[str, str]] = {"GET": "auth.view_group", "POST": "auth.add_group"}
 
     def rows(self) -> QuerySet[AuthGroup]:
-        return AuthGroup.objects.select_related("directory").order_by("pk")
+        return directory.all_groups()
 
     def resource(self, row: AuthGroup, request: Request, parameters: ResponseParameters[Any]) -> Group:
         return group_resource(row, _site(request), with_members="members" not in (parameters.excluded_attributes or ()))
@@ -359,7 +359,7 @@ class GroupDetail(Single):
     }
 
     def rows(self) -> QuerySet[AuthGroup]:
-        return AuthGroup.objects.select_related("directory").order_by("pk")
+        return directory.all_groups()
 
     def resource(self, row: AuthGroup, request: Request) -> Group:
         return group_resource(row, _site(request))
@@ -414,7 +414,7 @@ class Search(ScimView):
         search = SearchRequest[kind].model_validate(_body(request), scim_ctx=Context.SEARCH_REQUEST, scim_policy=POLICY)
         site = _site(request)
         found: list[Resource[Any]] = [user_resource(row, site) for row in directory.people()]
-        found += [group_resource(row, site) for row in AuthGroup.objects.select_related("directory").order_by("pk")]
+        found += [group_resource(row, site) for row in directory.all_groups()]
         if search.filter is not None:
             found = [each for each in found if search.filter.match(each)]
         start = search.start_index or 1

@@ -140,6 +140,14 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
     joined = column("joined", "date_joined", display.when, sort="date_joined")
     seen = column("last sign-in", "last_login", display.when, sort="last_login")
 
+    def _only_one(self, request: HttpRequest, queryset: QuerySet[User], otherwise: str) -> User | None:
+        """The one user that was chosen; with none or several, ``None``, and staff are told."""
+        people = list(queryset[:2])
+        if len(people) == 1:
+            return people[0]
+        self.message_user(request, otherwise, messages.ERROR)
+        return None
+
     @admin.action(
         permissions=["change"],
         description="Make a link for a new password",
@@ -148,11 +156,9 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
     )
     def link_for_password(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         """For people who have forgotten theirs where no mail is set up. Shown in the answer itself, and nowhere else."""
-        people = list(queryset[:2])
-        if len(people) != 1:
-            self.message_user(request, gettext("Choose one user: a link is for one."), messages.ERROR)
+        user = self._only_one(request, queryset, gettext("Choose one user: a link is for one."))
+        if user is None:
             return None
-        (user,) = people
         if service_accounts.is_service(user):
             self.message_user(request, NO_SIGN_IN, messages.ERROR)
             return None
@@ -180,11 +186,9 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
     )
     def remove_second_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> HttpResponse | None:
         """Of one person, who is told of it: asks first. Whoever is signed in as them is signed out."""
-        people = list(queryset[:2])
-        if len(people) != 1:
-            self.message_user(request, gettext("Choose one user: it is about the factors of one."), messages.ERROR)
+        user = self._only_one(request, queryset, gettext("Choose one user: it is about the factors of one."))
+        if user is None:
             return None
-        (user,) = people
         if not rights.may_sign_in_as(request.user, user):
             self.message_user(request, NOT_AS_THEM, messages.ERROR)
             return None

@@ -6,8 +6,9 @@ There a single word can be the whole answer. And an answer is read together with
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from conversations.runtime.text import texts_in
 from memory.forgetting.matcher import UUID, Lookup, TargetSentence, enough
-from memory.forgetting.normalization import folded, sentences, texts_in
+from memory.forgetting.normalization import folded, sentences
 from memory.language.words import WORD, asks, stems
 
 type Keys = frozenset[str]

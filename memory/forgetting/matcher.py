@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from conversations.runtime.text import texts_in
 from conversations.runtime.word_tables import read_tables
-from memory.forgetting.normalization import folded, sentences, texts_in
+from memory.forgetting.normalization import folded, sentences
 from memory.language.word_parts import LONGEST_WORD
 from memory.language.words import UNSPACED, WORD, asks, bare, every_stem, stems
 

@@ -3,7 +3,6 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from typing import Any
 
 from memory.language.words import LONGEST_TEXT, alike
@@ -29,15 +28,3 @@ def read_json(text: str) -> Any:
         return json.loads(text) if text.startswith(("[", "{")) else text
     except ValueError:
         return text
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for part in value.values():
-                yield from texts_in(part)
-        case list() | tuple():
-            for part in value:
-                yield from texts_in(part)

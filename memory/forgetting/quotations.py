@@ -17,7 +17,8 @@ from conversations.context.render.search_quotes import (
     source_of_part,
 )
 from conversations.models import ContextBlock, FilePart, Message, Quotation, Reply
-from memory.forgetting.normalization import read_json, texts_in
+from conversations.runtime.text import texts_in
+from memory.forgetting.normalization import read_json
 from memory.forgetting.recorded_texts import RowKey
 
 AT_ONCE = 5_000

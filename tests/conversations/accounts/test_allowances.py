@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations import replies
-from conversations.accounts import allowances, tokens
+from conversations.accounts import allowances, budgets, tokens
 from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import Limits, tighter
 from conversations.errors import RateLimited
@@ -152,7 +152,7 @@ def test_what_a_token_uses_counts_for_it_and_for_its_user(user: User) -> None:
         "whose": "token",
         "most": 1,
         "used": 1,
-        "retry_after": allowances.SOON_SECONDS,
+        "retry_after": budgets.SOON_SECONDS,
     }
     open_reply(user, other)
     end(first, input_tokens=100)
