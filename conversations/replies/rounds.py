@@ -22,7 +22,7 @@ from conversations.context.render.invariants import BrokenInvariant, check
 from conversations.context.render.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rules.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.tokens.estimate import text_of
-from conversations.errors import OpenbookError, RateLimited
+from conversations.errors import RateLimited
 from conversations.files.store import are_being_read
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, provider_name, refusals
@@ -139,7 +139,8 @@ class ReplyRun:
                 continue
             if isinstance(answered, ProviderError):
                 raise answered
-            await self._check_round()
+            await self.moderation.examine_reply(self.transcript.current)
+            self.live.release()
             if answered.stop_reason == refusals.STOP_REASON:
                 return self._refused(answered)
             if answered.stop_reason == PAUSED and self.transcript.current and pauses < MOST_PAUSES:
@@ -150,16 +151,6 @@ class ReplyRun:
             elif not (sections := await self._run_tools(answered)):
                 return self._outcome(answered)
             await self._go_on(sections)
-
-    async def _check_round(self) -> None:
-        """What the model wrote since the last results. Where it is refused, nothing of it is kept. Raises
-        ``RefusedByModeration`` and ``ModerationUnavailable``."""
-        try:
-            await self.moderation.examine_reply(self.transcript.current)
-        except OpenbookError:
-            self.transcript.drop_round()
-            raise
-        self.live.release()
 
     async def _go_on(self, sections: Sequence[Section]) -> None:
         """The next request, after this was said and done."""
