@@ -20,6 +20,7 @@ from config.observability import telemetry  # noqa: E402
 from config.observability.stalls import Watchdog  # noqa: E402
 from config.server.bodies import bounded  # noqa: E402
 from config.server.handler import Handler  # noqa: E402
+from config.server.headers import add_to_static_file  # noqa: E402
 from config.server.lifespan import Lifespan  # noqa: E402
 from config.server.pacing import patient  # noqa: E402
 from config.server.proxies import behind  # noqa: E402
@@ -67,7 +68,9 @@ doors = ProtocolTypeRouter(
     {
         "http": SourceFiles(pages)
         if settings.DEBUG
-        else ServeStaticASGI(pages, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL),
+        else ServeStaticASGI(
+            pages, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL, add_headers_function=add_to_static_file
+        ),
         "websocket": websocket,
         "lifespan": lifespan,
     }

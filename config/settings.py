@@ -210,10 +210,14 @@ OPENBOOK_TRUSTED_PROXIES = proxies.trust(env_list("OPENBOOK_TRUSTED_PROXIES"))
 # Behind a proxy that ends TLS (any https origin is trusted): cookies for https only, and the proxy's word for the scheme.
 SERVED_OVER_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
+# A browser takes a cookie of such a name over https alone, from this host alone.
+COOKIE_PREFIX = "__Host-" if SERVED_OVER_HTTPS else ""
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
+MESSAGE_STORAGE = "config.server.cookies.MessageStorage"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
 SECURE_SSL_REDIRECT = env_switch("SECURE_SSL_REDIRECT")
 SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # whoever watches the process asks it directly
-SECURE_HSTS_SECONDS = int(env("SECURE_HSTS_SECONDS", "0"))
+SECURE_HSTS_SECONDS = int(env("SECURE_HSTS_SECONDS", "31536000" if SERVED_OVER_HTTPS else "0"))
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env_switch("SECURE_HSTS_INCLUDE_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = env_switch("SECURE_HSTS_PRELOAD")
 # What holds for a whole domain, or for good, is its owner's to say. And an installation works without mail.
@@ -338,6 +342,8 @@ OPENBOOK_SIGN_IN_PROVIDERS = env("OPENBOOK_SIGN_IN_PROVIDERS")
 SOCIALACCOUNT_PROVIDERS, OPENBOOK_DIRECTORY = provider_settings.read(OPENBOOK_SIGN_IN_PROVIDERS, os.environ, secret)
 # Off: a password is for superusers alone
 OPENBOOK_PASSWORD_SIGN_IN = env_switch("OPENBOOK_PASSWORD_SIGN_IN", default=True)
+# Beside the name of the product and of the server: of these alone no password is made
+OPENBOOK_PASSWORD_WORDS = env_list("OPENBOOK_PASSWORD_WORDS")
 # For links to set a new password; without mail, staff make them
 MAILERS = mailers(env_secret("OPENBOOK_MAIL_URL"))
 DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")
@@ -456,6 +462,7 @@ MIDDLEWARE = [
     "config.server.middleware.request_id",
     "config.server.middleware.nothing_is_stored",
     "config.server.middleware.little_is_permitted",
+    "config.server.middleware.refusals_are_logged",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -564,6 +571,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+AUTH_PASSWORD_VALIDATORS.append({"NAME": "conversations.accounts.password_words.WordsOfThisServerValidator"})
 
 # By their own names, as the page that offers them has them
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("ar", "العربية")]

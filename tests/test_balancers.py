@@ -117,6 +117,11 @@ def test_what_clients_claim_of_themselves_is_replaced_by_what_the_proxy_knows(
                 urllib.request.build_opener(NoRedirect).open(plain, timeout=30)
             with moved.value as answer:
                 assert (answer.code, answer.headers["location"]) == (308, "https://book.example/claims")
+            for path in ("api/v1/threads/", "v1/models", "scim/v2/Users", "ws/threads/new/"):
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(f"{front.plain_url}{path}", timeout=30)  # noqa: S310
+                with refused.value as answer:
+                    assert (answer.code, answer.headers["location"]) == (403, None)
             for path in ("metrics", "metrics?a=b", "%6Detrics"):
                 with pytest.raises(urllib.error.HTTPError) as hidden:
                     urllib.request.urlopen(f"{front.url}{path}", timeout=30)  # noqa: S310

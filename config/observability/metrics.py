@@ -49,7 +49,7 @@ last_look = LastLook()
 async def metrics(request: HttpRequest) -> HttpResponse:
     """Told to programs on this machine, and to whoever has the token; to all others there is nothing here."""
     if request.method not in {"GET", "HEAD"} or not may_read(request):
-        return HttpResponse("Not found.\n", status=404, content_type="text/plain")
+        return HttpResponse("Not found.\n", status=404, content_type="text/plain; charset=utf-8")
     found = await looked()
     text = await asyncio.to_thread(rendered, found, installation.disks())
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)

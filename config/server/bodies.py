@@ -16,6 +16,7 @@ from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.server import Server
 from django.conf import settings
 
+from config.server.headers import plain_headers
 from conversations.errors import BadRequest, MessageTooLong, OpenbookError, SignInNeeded, Unavailable, describe
 from conversations.files import uploads as file_uploads
 from conversations.import_export.uploads import too_large
@@ -142,7 +143,8 @@ def answered(error: OpenbookError, path: str, proposed_id: str) -> tuple[int, by
     is_theirs = path.startswith(MESSAGES)
     status = STATUSES.get(error.status, error.status) if is_theirs else error.status
     body = json.dumps(error_body(status, told) if is_theirs else {"error": told}).encode()
-    headers = {"Content-Type": "application/json", "X-Request-ID": request_id, "Connection": "close"}
+    headers = plain_headers() | {"Content-Type": "application/json", "Cache-Control": "no-store"}
+    headers |= {"X-Request-ID": request_id, "Connection": "close"}
     challenge = {"WWW-Authenticate": "Bearer" if is_theirs else "Token"} if status == 401 else {}
     return status, body, headers | challenge | headers_of(error) | {"Content-Length": str(len(body))}
 

@@ -1,6 +1,6 @@
 """What a failure outside any view of ours answers: JSON where programs call, a page where people are."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views import defaults
@@ -9,7 +9,16 @@ from conversations.errors import RateLimited
 from conversations.rest import messages_api
 from conversations.rest.errors import json_error
 
-TELL = {"/api/": json_error, "/v1/": messages_api.failed}
+SCIM_ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
+
+
+def scim_error(status: int, code: str, message: str) -> JsonResponse:
+    """In the shape of RFC 7644, 3.12."""
+    body = {"schemas": [SCIM_ERROR], "status": str(status), "detail": message}
+    return JsonResponse(body, status=status, content_type="application/scim+json")
+
+
+TELL = {"/api/": json_error, "/v1/": messages_api.failed, "/scim/": scim_error}
 """Who tells it, by the beginning of the address."""
 
 
@@ -31,6 +40,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     message = "Something went wrong on the server. It is in the log under this request_id."
     return _error_response(request, 500, "internal", message) or defaults.server_error(request)
+
+
+def https_needed(request: HttpRequest) -> HttpResponse | None:
+    """For programs; ``None`` for who can be led there."""
+    message = "Call this over https. What you sent was not encrypted: if it held a token, revoke it and make another."
+    return _error_response(request, 403, "https_needed", message)
 
 
 def rate_limited(request: HttpRequest, exception: Exception) -> HttpResponse | None:

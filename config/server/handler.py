@@ -25,6 +25,8 @@ from django.urls import set_script_prefix
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.module_loading import import_string
 
+from config.server import failures
+
 Message = MutableMapping[str, Any]
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
@@ -48,7 +50,11 @@ class OnLoop(MiddlewareMixin):
 
 
 class SecurityMiddleware(OnLoop, security.SecurityMiddleware):
-    pass
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:  # type: ignore[override]
+        """A page is led to https. A program is told no: its token has gone over the line in clear text already, and nobody
+        would notice if it went on to work."""
+        redirect: HttpResponseBase | None = super().process_request(request)
+        return (failures.https_needed(request) or redirect) if redirect else None
 
 
 class ContentSecurityPolicyMiddleware(OnLoop, csp.ContentSecurityPolicyMiddleware):

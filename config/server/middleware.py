@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils.decorators import async_only_middleware
 from django.utils.functional import SimpleLazyObject
 
 from config.server import failures
+from config.server.refusals import log_refusal
 from conversations.accounts import limits, second_factors, sign_in
 from conversations.errors import RateLimited
 from conversations.rest import streams
@@ -33,6 +34,7 @@ IMMUTABLE = {
 }
 """Routes of what never changes and is large: a browser may keep it, and asks each time whether it still may be shown."""
 
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), usb=()"
 
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -77,11 +79,26 @@ def nothing_is_stored(get_response: GetResponse) -> GetResponse:
 
 @async_only_middleware
 def little_is_permitted(get_response: GetResponse) -> GetResponse:
-    """What a browser gives a page: the microphone, for dictation, and nothing else of the machine; to no frame of another's."""
+    """What a browser gives a page: the microphone, for dictation, and nothing else of the machine; to no frame of another's.
+    And that it gives pages of others nothing that is answered here. No method that no view has: TRACE, for one."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = HttpResponseNotAllowed(METHODS) if request.method not in METHODS else await get_response(request)
+        response["Permissions-Policy"] = PERMISSIONS
+        response["Cross-Origin-Resource-Policy"] = "same-origin"
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def refusals_are_logged(get_response: GetResponse) -> GetResponse:
+    """Who tried what they may not, by ids; never what they sent."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         response = await get_response(request)
-        response["Permissions-Policy"] = PERMISSIONS
+        if response.status_code in (401, 403):
+            log_refusal(request, response.status_code)
         return response
 
     return middleware

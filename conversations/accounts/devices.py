@@ -31,7 +31,7 @@ class Device:
 
 def read_device(request: HttpRequest) -> Device | None:
     """The device that a request comes from; ``None`` where it brings no cookie that was signed here."""
-    cookie = request.COOKIES.get(COOKIE)
+    cookie = request.COOKIES.get(cookie_name())
     if not cookie:
         return None
     try:
@@ -46,13 +46,17 @@ def remember(request: HttpRequest, response: HttpResponseBase, username: str) ->
     device = read_device(request) or Device(id=secrets.token_urlsafe(12), people=())
     others = [person for person in device.people if person != _digest(username)]
     response.set_cookie(
-        COOKIE,
+        cookie_name(),
         signing.dumps({"id": device.id, "people": [_digest(username), *others][:MOST_PEOPLE]}, salt=SALT),
         max_age=SECONDS,
         httponly=True,
         samesite="Lax",
         secure=bool(settings.SESSION_COOKIE_SECURE),
     )
+
+
+def cookie_name() -> str:
+    return f"{settings.COOKIE_PREFIX}{COOKIE}"
 
 
 def _digest(username: str) -> str:

@@ -77,7 +77,7 @@ def answer(request: HttpRequest, organization_slug: str) -> HttpResponseBase:
     _provider(request, organization_slug)
     sign_in.count_guess(request, "provider-form", most=ANSWERS_MINUTE)
     if len(request.POST.get("SAMLResponse", "")) > LONGEST_ANSWER:
-        return HttpResponseBadRequest("The answer is too long.", content_type="text/plain")
+        return HttpResponseBadRequest("The answer is too long.", content_type="text/plain; charset=utf-8")
     response: HttpResponse = allauth_views.acs(request, organization_slug=organization_slug)
     return response
 
@@ -108,7 +108,9 @@ def sign_out(request: HttpRequest, organization_slug: str) -> HttpResponseBase:
     """Single logout by the browser. Anybody could write a link with a request that nobody signed."""
     _provider(request, organization_slug)
     if "SAMLRequest" in request.GET and "Signature" not in request.GET:
-        return HttpResponseBadRequest("The request to sign out is not signed.", content_type="text/plain")
+        return HttpResponseBadRequest(
+            "The request to sign out is not signed.", content_type="text/plain; charset=utf-8"
+        )
     response: HttpResponse = allauth_views.sls(request, organization_slug=organization_slug)
     return response
 

@@ -44,7 +44,7 @@ Disallow: /
 
 
 def robots(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(ROBOTS, content_type="text/plain")
+    return HttpResponse(ROBOTS, content_type="text/plain; charset=utf-8")
 
 
 @never_cache

@@ -102,11 +102,11 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
             action=ContentAccess.Action.EXPORT,
         )
         if not sight.shown:
-            return HttpResponse(f"{self.why_not(request, snapshot, sight)}\n", "text/plain", status=403)
+            return HttpResponse(f"{self.why_not(request, snapshot, sight)}\n", "text/plain; charset=utf-8", status=403)
         try:
             content = canonical(snapshots.rebuild(snapshot))
         except snapshots.NotRebuildable as error:
-            return HttpResponse(f"{error}\n", "text/plain", status=410)
+            return HttpResponse(f"{error}\n", "text/plain; charset=utf-8", status=410)
         headers = {"Content-Disposition": f'attachment; filename="request-{id}.json"'}
         return HttpResponse(content, "application/json", headers=headers)
 

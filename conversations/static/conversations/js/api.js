@@ -23,7 +23,7 @@ export class ApiError extends Error {
 }
 
 export function csrfToken() {
-  return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+  return document.cookie.match(/(?:^|; )(?:__Host-)?csrftoken=([^;]+)/)?.[1] ?? "";
 }
 
 /** @returns {Promise<any>} the answer's JSON; `null` for 204 */
