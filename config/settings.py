@@ -633,6 +633,7 @@ SPECTACULAR_SETTINGS = {
         "ArtifactOrigin": "artifacts.models.ArtifactVersion.Origin",
         "MemoryOrigin": "memory.models.Memory.Origin",
         "FeedbackReason": "conversations.models.Feedback.Reason",
+        "SharedKind": "conversations.rest.shares.KINDS",
         "ImportedStatus": "conversations.rest.book.IMPORTED_STATUSES",
         "ReasonEnum": "conversations.context.reasons.Reason",
     },

@@ -225,6 +225,11 @@ class ShareNotFound(NotFound):
     message = "There is no such link, or it isn't yours, or it is revoked already. Check the id."
 
 
+class PersonNotFound(NotFound):
+    code = "person_not_found"
+    message = "There is nobody with this id whose links you may hand over."
+
+
 class Conflict(OpenbookError):
     """Not as things stand."""
 
@@ -318,6 +323,15 @@ class ModerationUnavailable(OpenbookError):
     """A check that has to be made could not be. ``details`` as of ``RefusedByModeration``."""
 
     type, code, status = "moderation", "moderation_unavailable", 503
+
+
+class CannotHandOver(OpenbookError):
+    status = 400
+    code = "cannot_hand_over"
+    message = (
+        "Nobody of this user name may get these links. Name somebody who is active and in a group of theirs that you "
+        "manage, or yourself; staff can name anybody but themselves."
+    )
 
 
 class SharingOff(OpenbookError):

@@ -74,6 +74,7 @@ ABOUT_ONESELF = (
         "export",
         "files",
         "import",
+        "leavers",
         "limits",
         "memories",
         "memories/forget",
@@ -108,6 +109,8 @@ EXPECTED: dict[str, Kind] = {
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
     "account/shares/": PAGE,
+    "account/leavers/": PAGE,
+    "account/leavers/<int:leaver_id>/": ROW_PAGE,
     "account/budgets/": PAGE,
     "account/budgets/<int:budget_id>/": GROUP_PAGE,
     "account/budgets/<int:budget_id>/use.csv": GROUP_PAGE,
@@ -171,6 +174,7 @@ EXPECTED: dict[str, Kind] = {
     "v1/^.*$": OPEN,
     **{f"scim/v2/{path}": SCIM for path in DIRECTORY},
     **dict.fromkeys((f"api/v1/{path}/" for path in ABOUT_ONESELF), CALL),
+    "api/v1/leavers/<str:leaver_id>/shares/": ROW_CALL,
     "api/v1/feedback/": STAFF_CALL,
     "api/v1/audit/": AUDIT_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
@@ -289,6 +293,7 @@ FRESH = {
     *(f"accounts/2fa/webauthn/keys/<int:pk>/{name}/" for name in ("remove", "edit")),
 }
 """Pages that ask first who sits there."""
+OF_A_LEAVER = ("account/leavers/<int:leaver_id>/", "api/v1/leavers/<str:leaver_id>/shares/")
 FILE_PICTURES = [f"api/v1/files/<str:file_id>/{name}/" for name in ("thumbnail", "pages/<str:number>")]
 WITHOUT_TEXTS = {
     "prompts/",
@@ -296,6 +301,7 @@ WITHOUT_TEXTS = {
     "account/delete/",
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
+    "account/leavers/",
     *(f"account/budgets/{name}" for name in ("", "<int:budget_id>/", "<int:budget_id>/use.csv")),
     "s/<str:token>/continue/",
     "admin/password_change/",
@@ -305,6 +311,7 @@ WITHOUT_TEXTS = {
         for name in (
             "accesses",
             "assistants",
+            "leavers",
             "limits",
             "models",
             "preferences",
@@ -320,6 +327,7 @@ WITHOUT_TEXTS = {
     *FRESH,
     "accounts/again/",
     "accounts/2fa/",
+    *OF_A_LEAVER,
 }
 """Routes whose answers hold no text of a person's."""
 
@@ -337,6 +345,7 @@ def with_everything(user: User) -> dict[str, Any]:
         {f"{name}_id": value for name, value in ids.items()}
         | {
             "share_id": rows["conversations_share"],
+            "leaver_id": user.pk,
             "token": "no-such-token",
             "number": 1,
             "pk": 1,
@@ -584,6 +593,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         "api/v1/tokens/current/": 404,
         **dict.fromkeys((path for path, kind in EXPECTED.items() if kind is GROUP_PAGE), 404),  # they manage no group
         "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
+        **dict.fromkeys(OF_A_LEAVER, 404),  # they are there
         **dict.fromkeys(FRESH, 302),
         **dict.fromkeys(FILE_PICTURES, 404),  # a text has none
     }

@@ -33,6 +33,8 @@ EXISTENCE = {(app, f"view_{model}") for app, models in SEEN.items() for model in
 QUEUE = {("conversations", "change_feedback")}
 """Support works through what people say of replies."""
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
+HAND_OVER = {("conversations", "hand_over_share")}
+"""Leads give what people who have left share to somebody who is there. They can't take it themselves."""
 AUDIT = {("conversations", "view_auditevent")}
 """Auditors see who did what, and no content: not even whose conversations there are."""
 DIRECTORY = "Directory"
@@ -46,7 +48,7 @@ LEGAL = {("conversations", f"{action}_legalhold") for action in ("add", "change"
 """Who begins and ends legal holds, and reads for a stated reason what they keep."""
 GROUPS = {
     "Support": EXISTENCE | QUEUE,
-    "Support lead": EXISTENCE | QUEUE | CONTENT,
+    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER,
     "Auditors": AUDIT,
     DIRECTORY: PEOPLE,
     "Legal": LEGAL | CONTENT,

@@ -38,6 +38,7 @@ class Share(models.Model):
     class Meta:
         verbose_name = "shared link"
         default_permissions = ("view", "change")
+        permissions = [("hand_over_share", "Can hand over the links of people who have left")]
         indexes = [models.Index(fields=["user", "id"], name="share_of_user")]
         constraints = [
             models.CheckConstraint(

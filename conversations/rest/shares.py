@@ -21,6 +21,7 @@ from conversations.sharing import shares
 from conversations.sharing.shares import Shows, Terms
 
 OFF = {"default": False}
+KINDS = ("thread", "artifact")
 
 
 def are_allowed(days: int) -> None:
@@ -72,7 +73,7 @@ class ShareAnswer(TypedDict):
         str | None,
         "Its path on this server, `/s/<token>/`. Null: it was made under a `SECRET_KEY` that is gone; it still opens.",
     ]
-    kind: Annotated[str, ("thread", "artifact"), "What it shows."]
+    kind: Annotated[str, KINDS, "What it shows."]
     thread: Annotated[Id, "Id of the thread that it is of."]
     message: Annotated[Id | None, "The last turn that it shows; null: it shows an artifact."]
     artifact: Annotated[Id | None, "The artifact that it shows; null: it shows turns."]

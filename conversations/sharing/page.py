@@ -103,9 +103,15 @@ def title_of(share: Share) -> str:
     return share.artifact.title if share.artifact else share.thread.title
 
 
+def files_of(share: Share) -> list[File]:
+    """Those that the turns of the path brought, whether or not they are shown."""
+    ids = {id for turn in turns(share, turn_ids(share)) for id in file_ids(turn)}
+    return list(File.objects.filter(id__in=ids, user=share.user_id, thread=share.thread_id))
+
+
 def file_of(share: Share, file_id: UUID) -> File:
     """A file that a turn of the path brought. Raises ``FileNotFound``."""
-    if share.shows_files and any(file_id in _file_ids(each) for each in turns(share, turn_ids(share))):
+    if share.shows_files and any(file_id in file_ids(each) for each in turns(share, turn_ids(share))):
         file = File.objects.filter(id=file_id, user=share.user_id, thread=share.thread_id).first()
         if file is not None:
             return file
@@ -119,7 +125,7 @@ def _turn(
     books: Mapping[UUID | None, SharedBook],
 ) -> SharedTurn:
     is_person = turn.role == Message.Role.USER
-    ids = _file_ids(turn)
+    ids = file_ids(turn)
     return SharedTurn(
         is_person=is_person,
         text=turn.text if share.shows_files else without_files(turn),
@@ -136,12 +142,12 @@ def without_files(turn: Message) -> str:
     return reduce(lambda text, mark: text.replace(mark, A_FILE), sorted(marks, key=len, reverse=True), turn.text)
 
 
-def _file_ids(turn: Message) -> list[UUID]:
+def file_ids(turn: Message) -> list[UUID]:
     return [UUID(block["file"]) for block in turn.blocks if block.get("type") == FILE]
 
 
 def _files(share: Share, shown: Sequence[Message]) -> dict[UUID, SharedFile]:
-    ids = {id for turn in shown for id in _file_ids(turn)}
+    ids = {id for turn in shown for id in file_ids(turn)}
     rows = File.objects.filter(id__in=ids, user=share.user_id, thread=share.thread_id)
     return {row.id: SharedFile(id=row.id, name=row.name, size=row.size, is_picture=row.kind == PICTURE) for row in rows}
 

@@ -130,6 +130,19 @@ def count_view(share: Share) -> None:
     Share.objects.filter(user=share.user_id, id=share.id).update(views=F("views") + 1)
 
 
+def working_links(user: User) -> QuerySet[Share]:
+    return Share.objects.filter(user=user, revoked_at=None, expires_at__gt=clock.now())
+
+
+def refuse_too_many(user: User, more: int) -> None:
+    """Where somebody is to get links of another person. Raises ``TooManyShares``."""
+    if working_links(user).count() + more > MOST:
+        words = worded(
+            "Nobody may have more than {most} links that work. Hand over fewer, or to somebody else.", most=MOST
+        )
+        raise TooManyShares(words, limit=MOST)
+
+
 def most_days() -> int:
     days: int = settings.OPENBOOK_SHARE_DAYS
     return days
@@ -140,7 +153,7 @@ def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
     if thread.temporary:
         raise TemporaryThread
     now = clock.now()
-    if Share.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count() >= MOST:
+    if working_links(user).count() >= MOST:
         words = worded("You have {most} links that work. Revoke one you don’t need, then try again.", most=MOST)
         raise TooManyShares(words, limit=MOST)
     token = secrets.token_urlsafe(32)

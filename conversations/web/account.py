@@ -21,6 +21,7 @@ from conversations.files import store
 from conversations.holds import coverage
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.wording import translated
+from conversations.sharing import handover
 from conversations.web import provider_entry
 from conversations.web.entry import refused_form
 from conversations.web.fresh import fresh_sign_in
@@ -40,6 +41,7 @@ def page(request: SignedInRequest) -> HttpResponse:
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
         "sees_budgets": budget_use.budgets_seen_by(request.user).exists() or groups_managed_by(request.user).exists(),
+        "sees_leavers": handover.may_see(request.user),
         "room": store.room_of(request.user),
         "has_factor": second_factors.has_factor(request.user),
         "has_tokens": tokens.of(request.user).exists(),

@@ -333,7 +333,9 @@ def test_an_artifact_is_copied_as_it_is_shown(user: User, other_user: User) -> N
     reader.force_login(other_user)
     reader.post(f"{shares.address_of(link)}continue/")
     copy = Artifact.objects.get(user=other_user)
-    assert (copy.title, copy.kind, copy.language, copy.versions.get().content) == ("Plan", "code", "sql", "First")
+    assert (copy.title, copy.kind, copy.language, copy.versions.get().content) == ("First", "code", "sql", "First"), (
+        "its title was not shared"
+    )
     assert not Message.objects.filter(user=other_user).exists()
 
 
