@@ -51,6 +51,14 @@ def env_days(name: str) -> int:
     return int(value)
 
 
+def env_file(name: str) -> str:
+    """The path of a file that can be read."""
+    path = env(name)
+    if path and not os.access(path, os.R_OK):
+        raise ImproperlyConfigured(f"{name} is {path!r}, where there is no file that can be read.")
+    return path
+
+
 def env_languages(name: str) -> str:
     """Joined by ``+``; empty where it is off."""
     value = env(name, "off")
@@ -402,6 +410,23 @@ OPENBOOK_EVENT_MINUTES = int(env("OPENBOOK_EVENT_MINUTES", "60"))
 
 # The audit record: whether events name the network address that a request came from.
 OPENBOOK_AUDIT_ADDRESSES = env_switch("OPENBOOK_AUDIT_ADDRESSES", default=True)
+# Where events are pushed: by HTTP, as JSON lines or one array, ...
+OPENBOOK_AUDIT_PUSH_URL = env("OPENBOOK_AUDIT_PUSH_URL")
+if OPENBOOK_AUDIT_PUSH_URL and not re.fullmatch(r"https?://[^\s/@]+(?:/\S*)?", OPENBOOK_AUDIT_PUSH_URL):
+    raise ImproperlyConfigured("OPENBOOK_AUDIT_PUSH_URL is no address such as https://collector.example/audit.")
+OPENBOOK_AUDIT_PUSH_FORMAT = env("OPENBOOK_AUDIT_PUSH_FORMAT", "lines")
+if OPENBOOK_AUDIT_PUSH_FORMAT not in {"lines", "array"}:
+    raise ImproperlyConfigured("OPENBOOK_AUDIT_PUSH_FORMAT is neither lines nor array.")
+OPENBOOK_AUDIT_PUSH_TOKEN = env_secret("OPENBOOK_AUDIT_PUSH_TOKEN")
+OPENBOOK_AUDIT_PUSH_SECRET = env_secret("OPENBOOK_AUDIT_PUSH_SECRET")
+# ... and by syslog over TLS; the files of an authority, and of a certificate of ours with its key.
+OPENBOOK_AUDIT_SYSLOG = env("OPENBOOK_AUDIT_SYSLOG")
+if OPENBOOK_AUDIT_SYSLOG and not re.fullmatch(
+    r"tls://[^\s/@:]+(?::\d{1,5})?|tls://\[[0-9a-f:]+\](?::\d{1,5})?", OPENBOOK_AUDIT_SYSLOG
+):
+    raise ImproperlyConfigured("OPENBOOK_AUDIT_SYSLOG is no address such as tls://collector.example:6514.")
+OPENBOOK_AUDIT_SYSLOG_CA = env_file("OPENBOOK_AUDIT_SYSLOG_CA")
+OPENBOOK_AUDIT_SYSLOG_CERTIFICATE = env_file("OPENBOOK_AUDIT_SYSLOG_CERTIFICATE")
 
 # OpenTelemetry: what is told to a collector, where one is named. The SDK reads all other OTEL_* variables by itself.
 OTEL_SIGNALS = [

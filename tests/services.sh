@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the tests need beside Python: Redis, Chromium, libfaketime, PgBouncer, HAProxy, nginx, systemd-analyze,
-# Tesseract with German, slapd with OpenLDAP's headers, and the server programs of PostgreSQL 15; and programs named
-# as arguments, with their packages where these are called otherwise: `pgbackrest pdftotext=poppler-utils`. As root on
-# Debian they are installed; elsewhere the lines at the end say what is missing.
+# Tesseract with German, slapd with OpenLDAP's headers, rsyslogd with OpenSSL, and the server programs of PostgreSQL 15;
+# and programs named as arguments, with their packages where these are called otherwise: `pgbackrest
+# pdftotext=poppler-utils`. As root on Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -30,6 +30,8 @@ missing() {
 		has tesseract && tesseract --list-langs 2>&1 | grep -qx deu || echo tesseract-ocr-deu
 	}
 	[ -n "${OPENBOOK_TEST_SLAPD:-}" ] || has slapd || echo slapd
+	[ -n "${OPENBOOK_TEST_RSYSLOGD:-}" ] || has rsyslogd || echo rsyslog
+	[ -n "${OPENBOOK_TEST_RSYSLOGD:-}" ] || ls /usr/lib/*/rsyslog/lmnsd_ossl.so >/dev/null 2>&1 || echo rsyslog-openssl
 	! has apt-get || { # what python-ldap is compiled with
 		has gcc || echo gcc
 		[ -e /usr/include/ldap.h ] || echo libldap2-dev
@@ -57,12 +59,13 @@ The tests need what is not here:
 $packages
 
 Debian, Ubuntu: apt-get install redis-server chromium pgbouncer haproxy nginx-light systemd postgresql-15 \\
-                    prometheus libfaketime tesseract-ocr tesseract-ocr-deu slapd gcc libldap2-dev libsasl2-dev
+                    prometheus libfaketime tesseract-ocr tesseract-ocr-deu slapd gcc libldap2-dev libsasl2-dev \\
+                    rsyslog rsyslog-openssl
 macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 prometheus libfaketime \\
-                    tesseract tesseract-lang openldap
+                    tesseract tesseract-lang openldap rsyslog
                 brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
-OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS, OPENBOOK_TEST_SLAPD,
+OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX, OPENBOOK_TEST_PROMETHEUS, OPENBOOK_TEST_SLAPD, OPENBOOK_TEST_RSYSLOGD,
 OPENBOOK_TEST_SYSTEMD_ANALYZE (the programs), OPENBOOK_TEST_FAKETIME (the library) and
 OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
 END

@@ -41,6 +41,7 @@ def checks(*, servers: int = 1) -> list[Check]:
         Check(group="database", name="partitions", look=database.look_at_partitions, needs="schema"),
         Check(group="work", name="workers", look=work.look_at_workers, needs="schema"),
         Check(group="work", name="replies", look=work.look_at_replies, needs="schema"),
+        Check(group="work", name="audit events", look=work.look_at_deliveries, needs="schema"),
         Check(group="backups", name="backup", look=kept.look_at_backup, needs="schema"),
         Check(group="backups", name="drill", look=kept.look_at_drill, needs="schema"),
         Check(group="services", name="models", look=services.look_at_providers, needs="schema"),

@@ -7,7 +7,9 @@ from django.utils.translation import gettext
 from config.doctor.database import SQL
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning, wrong
-from config.observability.limits import QUEUE_SECONDS
+from config.observability.limits import AUDIT_SECONDS, QUEUE_SECONDS
+from conversations.audit import delivery
+from conversations.audit.delivery import DeliveryStatus
 from conversations.runtime.db import run
 from conversations.runtime.wording import filled
 
@@ -53,3 +55,25 @@ def replies(stuck: int) -> list[Finding]:
         advice = gettext("A server ends them as it starts, and each minute: docs/operate/lease-stuck.md.")
         return [warning(filled("{number} run, but the process that ran them is gone", number=stuck), advice)]
     return [ok(gettext("none is left behind"))]
+
+
+def look_at_deliveries() -> Sequence[Finding]:
+    with reading():
+        statuses = delivery.status()
+    return [delivered(each) for each in statuses] or [ok(gettext("pushed nowhere; the record itself is kept"))]
+
+
+def delivered(status: DeliveryStatus) -> Finding:
+    words = filled(
+        "{destination} ({place}): {waiting} wait, the oldest for {minutes} minutes",
+        destination=status.destination,
+        place=status.place,
+        waiting=status.waiting,
+        minutes=f"{status.behind / 60:.0f}",
+    )
+    advice = gettext("See to the destination, nothing is lost meanwhile: docs/operate/audit-behind.md.")
+    if status.problem:
+        words = filled("{words}; {problem}", words=words, problem=status.problem)
+    if status.behind >= AUDIT_SECONDS:
+        return wrong(words, advice)
+    return warning(words, advice) if status.problem else ok(words)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import DatabaseError
 
+from conversations.audit import delivery
+from conversations.audit.delivery import DeliveryStatus
 from conversations.runtime import clock
 from conversations.runtime.db import read_only, run, start_over
 from conversations.runtime.ids import lowest_uuid7
@@ -79,6 +81,8 @@ class Installation:
     """Seconds until a partitioned table has no partition for new rows."""
     maintenance: Mapping[str, datetime]
     """When the newest backup, drill and restore that succeeded ended, by kind."""
+    deliveries: Sequence[DeliveryStatus] = ()
+    """Of audit events, to each destination that is set."""
     unread: Collection[str] = ()
     """Names of the statements that failed; what they tell of is ``None`` or empty."""
 
@@ -133,6 +137,7 @@ def look() -> Installation:
             standbys=[*(Standby(*row) for row in reading.rows("standbys") or ()), *_replica()],
             ahead=reading.attempt("ahead", lambda: _ahead(now)) or {},
             maintenance=dict(reading.rows("maintenance") or ()),
+            deliveries=reading.attempt("deliveries", delivery.status) or (),
             unread=reading.unread,
         )
 

@@ -3,6 +3,8 @@
 
 QUEUE_SECONDS = 600.0
 """That a task has waited."""
+AUDIT_SECONDS = 900.0
+"""Since an audit event happened that a destination has not taken."""
 TRANSACTION_SECONDS, TRANSACTION_SECONDS_WRONG = 1_800.0, 3_600.0
 CONNECTIONS_SHARE = 0.85
 """Of those that PostgreSQL allows."""

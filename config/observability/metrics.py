@@ -207,3 +207,20 @@ def upkeep_families(found: Installation) -> Iterator[GaugeMetricFamily]:
             for kind in ("backup", "drill")
         ],
     )
+    yield from audit_families(found)
+
+
+def audit_families(found: Installation) -> Iterator[GaugeMetricFamily]:
+    destination = ["destination"]
+    yield from gauges(
+        "openbook_audit_push_waiting",
+        "Audit events that a destination has not taken.",
+        destination,
+        [([each.destination], each.waiting) for each in found.deliveries],
+    )
+    yield from gauges(
+        "openbook_audit_push_lag_seconds",
+        "Since the oldest of them happened.",
+        destination,
+        [([each.destination], each.behind) for each in found.deliveries],
+    )

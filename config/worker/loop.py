@@ -23,6 +23,7 @@ from django_tasks_db.models import DBTaskResult
 
 from config.backups import runs
 from config.postgres.migrations import unapplied
+from config.worker.audit_sender import senders
 from conversations import schedule
 from conversations.audit import chain
 from conversations.runtime import clock, interruption, leases
@@ -115,7 +116,7 @@ def work(queue: str = EVERY_QUEUE, *, waits_for_schema: bool = False) -> None:
                     wait(SCHEMA_SECONDS)
                 waits_for_schema = False
                 _wait_for_restore(wait)
-                with life(queue) as alive:
+                with life(queue) as alive, senders():
                     while not (interruption.is_requested() or runs.is_being_restored()):
                         if not alive.step():
                             wait(LOOK_SECONDS)

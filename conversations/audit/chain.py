@@ -196,18 +196,21 @@ def old_events(before: datetime) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(id__lt=lowest_uuid7(before), number__isnull=False).order_by("id")
 
 
-def prune(before: datetime) -> None:
-    """Let events from before then go, oldest first: an anchor says where the chain begins now, and an event that it was cut."""
-    _set_anchor(before)
+def prune(before: datetime, *, most: int | None = None) -> None:
+    """Let events from before then go, oldest first, up to the number ``most``: an anchor says where the chain begins now, and
+    an event that it was cut. A worker that is killed in between leaves rows before the anchor to the next."""
+    _set_anchor(before, most)
     until = beginning().number
     while not interruption.is_requested() and _delete(until) == PRUNED_AT_ONCE:
         pass
 
 
 @transaction.atomic
-def _set_anchor(before: datetime) -> None:
+def _set_anchor(before: datetime, most: int | None) -> None:
     run(SQL["lock"], lock=LOCK)
     [(until,)] = run(SQL["prunable"], since=lowest_uuid7(before))
+    if until is not None and most is not None:
+        until = min(until, most)
     if until is None or until <= beginning().number:
         return
     event = AuditEvent.objects.get(number=until)

@@ -1,7 +1,7 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion, ServiceAccount
 from conversations.models.assistants import Assistant, Fallback
-from conversations.models.audit import AuditAnchor, AuditEvent, AuditKind
+from conversations.models.audit import AuditAnchor, AuditDelivery, AuditEvent, AuditKind
 from conversations.models.budgets import Budget, BudgetCharge, BudgetPool
 from conversations.models.connections import Connection
 from conversations.models.directory import DirectoryGroup, DirectoryUser
@@ -32,6 +32,7 @@ __all__ = [
     "ApiToken",
     "Assistant",
     "AuditAnchor",
+    "AuditDelivery",
     "AuditEvent",
     "AuditKind",
     "Budget",

@@ -135,3 +135,22 @@ class AuditAnchor(models.Model):
 
     def __str__(self) -> str:
         return f"anchor at {self.number}"
+
+
+class AuditDelivery(models.Model):
+    """Up to where the sealed events have been pushed to a destination, and what became of the last attempt."""
+
+    destination = models.CharField(max_length=10, primary_key=True, help_text="`http` or `syslog`.")
+    number = models.BigIntegerField(default=0, help_text="The last event that it has taken, by its place in the chain.")
+    delivered_at = models.DateTimeField(null=True)
+    failures = models.PositiveIntegerField(default=0, help_text="Attempts that failed since then.")
+    failed_since = models.DateTimeField(null=True)
+    next_at = models.DateTimeField(null=True, help_text="Not tried again before then.")
+    problem = models.CharField(max_length=300, help_text="Why the last attempt failed. Without a secret.")
+
+    class Meta:
+        verbose_name_plural = "audit deliveries"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.destination}: delivered up to {self.number}"

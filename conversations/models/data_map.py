@@ -433,6 +433,7 @@ TABLES: dict[str, Table] = {
         never="kind outcome actor_kind target_kind target_id address request_id details digest",
     ),
     "conversations.AuditAnchor": Table(never="digest"),
+    "conversations.AuditDelivery": Table(never="destination problem"),
     "django_tasks_database.DBTaskResult": Table(
         retained="tasks",
         columns={"args_kwargs": account(but="ids, and the address that a link is mailed to")},

@@ -1,11 +1,8 @@
 """The checks themselves: one interface, and one implementation for each kind of moderator."""
 
 import asyncio
-import hashlib
-import hmac
 import json
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypedDict
@@ -18,6 +15,7 @@ from conversations.moderation import patterns
 from conversations.moderation.verdicts import Opinion
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.http_client import open_client
+from conversations.providers.signatures import signature_headers
 from conversations.runtime.db import in_database
 from conversations.runtime.text import clean
 
@@ -81,7 +79,7 @@ async def by_webhook(moderator: Moderator, examined: Examined) -> Opinion:
     body = json.dumps(_request(examined)).encode()
     client = open_client(settings.OPENBOOK_INNER_NETWORKS, connect_seconds=moderator.seconds)
     try:
-        headers = {"Content-Type": "application/json", **signature(body)}
+        headers = {"Content-Type": "application/json", **signature_headers(body, settings.OPENBOOK_MODERATION_SECRET)}
         async with client, client.stream("POST", moderator.url, content=body, headers=headers) as response:
             if response.status_code != 200:
                 raise CheckFailed(f"It answered with the status {response.status_code} in place of 200.")
@@ -89,17 +87,6 @@ async def by_webhook(moderator: Moderator, examined: Examined) -> Opinion:
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise CheckFailed(f"It can't be reached ({type(error).__name__}).") from None
     return parse_answer(answer)
-
-
-def signature(body: bytes, *, now: float | None = None) -> Mapping[str, str]:
-    """By which the service knows who asks: HMAC-SHA256 over the time in seconds, a dot, and the body, in hex. Empty where no
-    OPENBOOK_MODERATION_SECRET is set."""
-    secret: str = settings.OPENBOOK_MODERATION_SECRET
-    if not secret:
-        return {}
-    at = str(int(time.time() if now is None else now))
-    digest = hmac.new(secret.encode(), at.encode() + b"." + body, hashlib.sha256).hexdigest()
-    return {"X-Openbook-Time": at, "X-Openbook-Signature": f"sha256={digest}"}
 
 
 def parse_answer(answer: bytes) -> Opinion:

@@ -9,10 +9,13 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 
 from conversations import audit
-from conversations.audit import chain, ocsf
+from conversations.audit import chain, delivery, ocsf
+from conversations.audit.delivery import DeliveryStatus
 from conversations.models import AuditEvent, AuditKind
 from conversations.runtime.wording import filled
 from conversations.staff import display
@@ -65,9 +68,12 @@ class AuditEventAdmin(InspectionAdmin[AuditEvent]):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         verdict = chain.verify_newest(NEWEST) if self.has_view_permission(request) else None
-        return super().changelist_view(
-            request, (extra_context or {}) | {"verdict": verdict, "query": request.GET.urlencode()}
-        )
+        context = {
+            "verdict": verdict,
+            "query": request.GET.urlencode(),
+            "deliveries": [_delivery_words(each) for each in delivery.status()] if verdict else [],
+        }
+        return super().changelist_view(request, (extra_context or {}) | context)
 
     def download_view(self, request: HttpRequest) -> HttpResponse:
         """What the list shows with these filters, as JSON lines in the shape of OCSF, the newest first."""
@@ -128,3 +134,22 @@ class AuditEventAdmin(InspectionAdmin[AuditEvent]):
     @admin.display(description="id")
     def identifier(self, row: AuditEvent) -> SafeString:
         return display.mono(row.pk)
+
+
+def _delivery_words(status: DeliveryStatus) -> dict[str, object]:
+    """Up to where a destination has taken events, and why not further."""
+    words = filled(
+        "Pushed to {place} up to event {number}; waiting: {waiting}.",
+        place=status.place,
+        number=display.number(status.number),
+        waiting=display.number(status.waiting),
+    )
+    if not status.problem:
+        return {"words": words, "is_failing": False}
+    failing = filled(
+        "{words} Failing since {since}: {problem}.",
+        words=words,
+        since=date_format(localtime(status.failed_since), "DATETIME_FORMAT") if status.failed_since else "",
+        problem=status.problem,
+    )
+    return {"words": failing, "is_failing": True}

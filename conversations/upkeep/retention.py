@@ -14,12 +14,21 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import budgets, lifecycle
-from conversations.audit import chain
+from conversations.audit import chain, delivery
 from conversations.context.record import snapshots
 from conversations.errors import ReplyInProgress
 from conversations.files import storage, store
 from conversations.holds import coverage
-from conversations.models import ContextBlock, ContextSnapshot, Feedback, File, Reply, Thread, TokenReservation
+from conversations.models import (
+    AuditEvent,
+    ContextBlock,
+    ContextSnapshot,
+    Feedback,
+    File,
+    Reply,
+    Thread,
+    TokenReservation,
+)
 from conversations.runtime import clock, interruption
 from conversations.runtime.ids import lowest_uuid7
 from conversations.threads import deletion
@@ -143,8 +152,8 @@ def _kinds_of_tables(days: Mapping[str, int]) -> list[Kind]:
             what=WHAT["audit"],
             setting=SETTINGS["audit"],
             kept=Rule(days=configured_days("audit", days)).kept,
-            preview=lambda before: expired.rows(chain.old_events(before), at="at"),
-            delete=chain.prune,
+            preview=lambda before: expired.rows(old_events(before), at="at"),
+            delete=_prune_audit,
         ),
         Kind(
             name="events",
@@ -165,6 +174,20 @@ def accesses_over(before: datetime) -> Iterable[partitions.Partition]:
 def _drop_accesses(before: datetime) -> None:
     if not coverage.is_any_current():
         partitions.drop_accesses(before)
+
+
+def old_events(before: datetime) -> QuerySet[AuditEvent]:
+    """What goes of the audit record: nothing while a legal hold lasts, and nothing that a destination has not taken yet."""
+    if coverage.is_any_current():
+        return AuditEvent.objects.none()
+    most = delivery.delivered_to_all()
+    events = chain.old_events(before)
+    return events if most is None else events.filter(number__lte=most)
+
+
+def _prune_audit(before: datetime) -> None:
+    if not coverage.is_any_current():
+        chain.prune(before, most=delivery.delivered_to_all())
 
 
 def _fixed_kinds() -> list[Kind]:

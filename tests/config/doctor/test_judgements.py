@@ -10,12 +10,20 @@ import pytest
 from config.doctor import database, machine, services, web, work
 from config.doctor.findings import Finding
 from config.server.proxies import trust
+from conversations.audit.delivery import DeliveryStatus
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 KEY = "c0rrect-horse-battery-staple-c0rrect-horse-battery-staple"
 GIBIBYTE = 2**30
 REDIS = {"redis_version": "7.0.15", "role": "master", "maxmemory": 100, "used_memory": 10}
 HTTPS = {"is_public": True, "is_https": True, "redirects": True, "hsts": 60}
+
+
+def delivery_status(*, behind: float, problem: str = "") -> DeliveryStatus:
+    return DeliveryStatus(
+        destination="http", place="logs.example", number=5, waiting=2, behind=behind, failures=1, problem=problem,
+        failed_since=None,
+    )  # fmt: skip
 
 
 def judged(result: Finding | Sequence[Finding]) -> list[str]:
@@ -83,6 +91,9 @@ def judged(result: Finding | Sequence[Finding]) -> list[str]:
         (work.workers, [0, 0, 0.0, 0], {}, ["warning"]),
         (work.workers, [0, 1, 900.0, 0], {}, ["wrong"]),
         (work.replies, [1], {}, ["warning"]),
+        (work.delivered, [delivery_status(behind=3.0)], {}, ["ok"]),
+        (work.delivered, [delivery_status(behind=3.0, problem="answered 500 in place of 2xx")], {}, ["warning"]),
+        (work.delivered, [delivery_status(behind=901.0)], {}, ["wrong"]),
         (services.redis, [REDIS], {}, ["ok"]),
         (services.redis, [{**REDIS, "redis_version": "5.0.1"}], {}, ["warning"]),
         (services.redis, [{**REDIS, "role": "slave"}], {}, ["wrong"]),

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "needs PostgreSQL's own log", "needs a second host", "needs a superuser",
     "needs a superuser and a restart of PostgreSQL", "needs chrony", "needs systemd", "needs systemd and an id",
     "needs the kernel's log", "needs the proxy", "needs the proxy and its name", "runs until it is ended",
+    "asks for a destination",
 }  # fmt: skip
 """Why other commands are not run. What a page of ours could run is not among these."""
 UNIT = re.compile(r"(?:systemctl [a-z-]+(?: --now)?|-u) '?(openbook[\w@.*-]*)")

@@ -85,6 +85,7 @@ def test_alerts_worry_at_the_same_limits() -> None:
     told = {name: float(match[1]) * float(match[2] or 1) for name, match in rules.items() if match}
     expected = {
         "OpenbookQueueOld": limits.QUEUE_SECONDS,
+        "OpenbookAuditBehind": limits.AUDIT_SECONDS,
         "OpenbookReplicaLag": limits.LAG_SECONDS,
         "OpenbookConnectionsNearLimit": limits.CONNECTIONS_SHARE,
         "OpenbookOldTransaction": limits.TRANSACTION_SECONDS,

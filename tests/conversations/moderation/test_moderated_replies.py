@@ -12,7 +12,7 @@ from conversations import replies
 from conversations.context.record import snapshot_api
 from conversations.models import Assistant, ContextSnapshot, Message, ModerationFinding, Moderator, Reply, Thread
 from conversations.moderation import moderators
-from conversations.moderation.checks import signature
+from conversations.providers.signatures import signature_headers
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
@@ -158,7 +158,10 @@ async def test_a_service_of_ones_own_is_asked(user: User, model: ModelServer, se
     }
     headers = {name.lower(): value for name, value in asked.headers.items()}
     at = headers["x-openbook-time"]
-    assert headers["x-openbook-signature"] == signature(asked.raw_body, now=int(at))["X-Openbook-Signature"]
+    assert (
+        headers["x-openbook-signature"]
+        == signature_headers(asked.raw_body, "shared", now=int(at))["X-Openbook-Signature"]
+    )
 
 
 async def test_a_check_that_must_be_made_and_cant_stops_the_message_and_can_be_tried_again(

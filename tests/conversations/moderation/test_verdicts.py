@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from conversations.models import Moderator, Stage
 from conversations.moderation import patterns
-from conversations.moderation.checks import CheckFailed, parse_answer, signature
+from conversations.moderation.checks import CheckFailed, parse_answer
 from conversations.moderation.examined import text_of_blocks
 from conversations.moderation.verdicts import Opinion, Result, failed_verdict, holds_back, verdict_of
 from conversations.providers.openai import flagged_categories
+from conversations.providers.signatures import signature_headers
 
 LIST = "# names of projects\nproject (falcon|osprey)\n\nstra(ß|ss)e\n"
 
@@ -102,10 +102,9 @@ def test_a_moderation_model_names_its_categories() -> None:
         flagged_categories({"results": []})
 
 
-def test_a_request_is_signed_where_there_is_a_secret(settings: Settings) -> None:
-    assert signature(b"{}", now=5) == {}
-    settings.OPENBOOK_MODERATION_SECRET = "secret"
-    assert signature(b"{}", now=5) == {
+def test_a_request_is_signed_where_there_is_a_secret() -> None:
+    assert signature_headers(b"{}", "", now=5) == {}
+    assert signature_headers(b"{}", "secret", now=5) == {
         "X-Openbook-Time": "5",
         "X-Openbook-Signature": "sha256=f18d2fcd9a24151471e3e2d71bc7ce901fb7b89b341918a08f95e9ffc497ea26",
     }
