@@ -43,8 +43,14 @@ class Upload:
             self.connection.send(self.rest)
             return self.connection.getresponse().status
 
+    def wait_for_end(self) -> int:
+        """The status that came though nothing more was sent, once the server has closed the connection."""
+        with closing(self.connection):
+            received = b"".join(iter(lambda: self.connection.sock.recv(65_536), b""))
+        return int(received.split()[1])
 
-def test_what_somebody_has_open_ends_on_every_process(model_server: ModelServer) -> None:
+
+def test_what_somebody_has_open_ends_on_every_process(model_server: ModelServer) -> None:  # noqa: PLR0915
     gate = scripts.Gate()
     model_server.script(scripts.text("The first half, ", gate, "then the rest."))
     groups.make_groups(using="default")
@@ -80,6 +86,7 @@ def test_what_somebody_has_open_ends_on_every_process(model_server: ModelServer)
             ended["socket"] = time.monotonic()
 
         opened, upload = threading.Event(), Upload(there)
+        others = Upload(ServerClient(other.url, tokens.issue(user=make_user("other"), name="own")))
         streaming = threading.Thread(target=stream)
         streaming.start()
         assert begun.wait(60)
@@ -100,11 +107,13 @@ def test_what_somebody_has_open_ends_on_every_process(model_server: ModelServer)
         while Reply.objects.get().status == Reply.Status.RUNNING and time.monotonic() < shut + 60:
             time.sleep(0.05)
         ended["reply"] = time.monotonic()
+        assert (upload.wait_for_end(), refused.value.status, File.objects.exists()) == (401, 401, False)
+        ended["upload"] = time.monotonic()
         streaming.join(60)
         listening.join(60)
-        assert (refused.value.status, upload.finish(), File.objects.exists()) == (401, 401, False)
+        assert others.finish() == 201, "who may still sends as slowly as they like"
         gate.open()
     assert (Reply.objects.get().status, User.objects.get(pk=leaver.pk).is_active) == (Reply.Status.STOPPED, False)
     took = {name: round(at - shut, 1) for name, at in ended.items()}
-    assert took.keys() == {"stream", "socket", "reply"}
+    assert took.keys() == {"stream", "socket", "reply", "upload"}
     assert max(took.values()) < SECONDS, took

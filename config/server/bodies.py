@@ -16,7 +16,9 @@ from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.server import Server
 from django.conf import settings
 
+from config.server import senders
 from config.server.headers import plain_headers
+from config.server.senders import Sender
 from conversations.errors import BadRequest, MessageTooLong, OpenbookError, SignInNeeded, Unavailable, describe
 from conversations.files import uploads as file_uploads
 from conversations.import_export.uploads import too_large
@@ -40,8 +42,10 @@ FILE = "openbook.body"
 PIECE = 2**16
 OF_STRANGERS = 2**16
 """Bytes of a body that comes without credentials: a form, or what a token is asked for with."""
-LINGER_SECONDS = 10
+LINGER_SECONDS = 10.0
 """How long what is still sent is read and dropped: whoever writes a body to its end reads the answer only then."""
+ENDING_SECONDS = 1.0
+"""The same for somebody whose access has ended."""
 
 Headers = Mapping[str, str]
 Event = MutableMapping[str, Any]
@@ -84,7 +88,7 @@ def limit_of(path: str, headers: Headers) -> int:
 
 def body_too_large(path: str, headers: Headers) -> OpenbookError:
     if not offers_credentials(headers):
-        if path.startswith((API, MESSAGES)) and path != TOKEN:
+        if needs_credentials(path):
             return SignInNeeded(SIGN_IN_FIRST)
         return MessageTooLong(f"Without credentials, a body may have {OF_STRANGERS:,} bytes.", limit=OF_STRANGERS)
     if path.startswith(IMPORT):
@@ -92,6 +96,11 @@ def body_too_large(path: str, headers: Headers) -> OpenbookError:
     if path == FILES:
         return file_uploads.too_large()
     return messages_body.too_large() if path.startswith(MESSAGES) else message_too_long()
+
+
+def needs_credentials(path: str) -> bool:
+    """Of every body that is sent there."""
+    return path.startswith((API, MESSAGES)) and path != TOKEN
 
 
 SIGN_IN_FIRST = "Authentication credentials were not provided. Offer a valid token with what you send."
@@ -164,7 +173,10 @@ def bounded(application: Application) -> Application:
         if FILE in scope:
             await application(scope, _from_file(scope.pop(FILE), receive), send)
             return
-        body, started = Body(scope["path"], headers_by_name(scope["headers"]), _announced(scope)), False
+        headers, started = headers_by_name(scope["headers"]), False
+        body = Body(scope["path"], headers, _announced(scope))
+        if needs_credentials(scope["path"]) and scope["method"] != "GET":
+            receive = senders.watched(receive, Sender(headers), BodyRefused)
 
         async def receive_so_much() -> Event:
             event = await receive()
@@ -229,6 +241,9 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
     content: IO[bytes]
     refused = False
     body: Body | None = None
+    sender: Sender | None = None
+    _next_check: asyncio.TimerHandle | None = None
+    _check: asyncio.Future[None] | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
         # Twisted would read forms whole into memory, for arguments that nobody asks for.
@@ -243,6 +258,9 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
         super().gotLength(0 if error else length)
         if error:
             self._refuse(error)
+        elif length != 0 and needs_credentials(self._asked_path()):
+            self.sender = Sender(headers)
+            self._check_later()
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
         if self.refused or not self.body:
@@ -255,10 +273,12 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
 
     def release(self) -> None:
         """Whatever has become of it, its body is gone."""
+        self._check_no_more()
         if self.body:
             self.body.release()
 
     def process(self) -> Any:
+        self._check_no_more()
         return self.channel.loseConnection() if self.refused else super().process()
 
     def taken(self) -> IO[bytes]:
@@ -285,6 +305,28 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
         else:
             super().handle_exception(exception)
 
+    def _check_later(self) -> None:
+        self._next_check = asyncio.get_running_loop().call_later(senders.CHECK_SECONDS, self._begin_check)
+
+    def _begin_check(self) -> None:
+        self._check = asyncio.ensure_future(self._end_unless_allowed())
+
+    async def _end_unless_allowed(self) -> None:
+        """Let the body end with the access of who sends it."""
+        error = await self.sender.refusal() if self.sender else None
+        if self.sender is None:  # all of it has come meanwhile, or nobody waits for an answer
+            return
+        if error:
+            self.content.truncate(0)
+            self._refuse(error, linger_seconds=ENDING_SECONDS)
+        else:
+            self._check_later()
+
+    def _check_no_more(self) -> None:
+        self.sender = None
+        if self._next_check:
+            self._next_check.cancel()
+
     def _asked_path(self) -> str:
         # Twisted tells a request of its path only when all of it has come.
         return str(self.channel._path.decode("latin-1").partition("?")[0])
@@ -292,13 +334,13 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
     def _proposed_id(self) -> str:
         return str((self.requestHeaders.getRawHeaders("X-Request-ID") or [""])[0])
 
-    def _refuse(self, error: OpenbookError) -> None:
+    def _refuse(self, error: OpenbookError, *, linger_seconds: float = LINGER_SECONDS) -> None:
         self.refused = True
         self.release()
         status, body, headers = answered(error, self._asked_path(), self._proposed_id())
         lines = [f"HTTP/1.1 {status} {responses.get(status, '')}", *(f"{name}: {headers[name]}" for name in headers)]
         self.channel.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
-        self.channel.callLater(LINGER_SECONDS, self.channel.loseConnection)
+        self.channel.callLater(linger_seconds, self.channel.loseConnection)
 
 
 class BoundedFactory(HTTPFactory):  # type: ignore[misc]

@@ -2,8 +2,8 @@
 
 Sessions and tokens end here. What is open longer than a request asks by itself whether it still may: running replies with
 each renewal of their lease (``conversations/replies/events.sql``), streams and downloads (``conversations/rest/streams.py``),
-sockets (``conversations/web/access_checks.py``), and an upload before it is kept (``conversations/files/uploads.py``). So it
-ends where a row was changed by hand, too.
+sockets (``conversations/web/access_checks.py``), bodies that still come (``config/server/senders.py``), and an upload before
+it is kept (``conversations/files/uploads.py``). So it ends where a row was changed by hand, too.
 """
 
 import logging
