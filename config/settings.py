@@ -569,6 +569,7 @@ ACCOUNT_CHANGE_EMAIL = True  # one address a person, which counts once its link 
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # of what changes about an account; conversations.accounts.letters words them
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 MFA_ADAPTER = "conversations.web.factor_adapter.FactorAdapter"
 MFA_FORMS = {

@@ -11,6 +11,7 @@ from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.holds import HeldRowAdmin, LegalHoldAdmin
 from conversations.staff.language_models import LanguageModelAdmin
+from conversations.staff.mail import OutgoingMailAdmin
 from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
 from conversations.staff.projects import ProjectAdmin
 from conversations.staff.prompts import SharedPromptAdmin
@@ -43,6 +44,7 @@ __all__ = [
     "MessageAdmin",
     "ModerationFindingAdmin",
     "ModeratorAdmin",
+    "OutgoingMailAdmin",
     "ProjectAdmin",
     "ReplyAdmin",
     "RetentionRuleAdmin",

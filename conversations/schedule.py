@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from django.tasks import Task, TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
+from conversations.accounts import mailing
 from conversations.files import progress, storage
 from conversations.holds import release
 from conversations.models import AccountDeletion, Budget, File
@@ -27,6 +28,7 @@ from conversations.tasks import (
     release_holds,
     remove_bytes,
     retain,
+    send_mail,
     warn_of_budgets,
 )
 from conversations.threads import temporary
@@ -49,6 +51,7 @@ RECENTLY = timedelta(hours=1)
 CLOSE_EVERY = timedelta(seconds=10)
 RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
 INDEX_EVERY = timedelta(seconds=10)
+MAIL_EVERY = timedelta(seconds=2)
 REST = timedelta(minutes=1)
 FILE_REST, LONGEST_FILE_REST = timedelta(seconds=1), timedelta(minutes=10)
 """After the first task to read a file that failed; after many of them."""
@@ -64,6 +67,7 @@ OTHERS: list[tuple[Task[[], None], timedelta, Callable[[datetime], bool]]] = [
     (delete_accounts, REST, lambda now: AccountDeletion.objects.filter(due_at__lte=now).exists()),
     (warn_of_budgets, REST, lambda now: Budget.objects.exists()),
     (release_holds, REMOVE_EVERY, lambda now: release.due().exists()),
+    (send_mail, MAIL_EVERY, lambda now: mailing.due(now).exists()),
     (index_stale, INDEX_EVERY, lambda now: StaleIndex.objects.exists()),
 ]
 """What is enqueued where it is due, and not more often than every so long."""

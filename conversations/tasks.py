@@ -10,6 +10,7 @@ from functools import wraps
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.tasks import task
+from django.utils.translation import override
 
 from conversations.accounts import budget_warnings, lifecycle, mailing
 from conversations.files import progress, storage
@@ -116,13 +117,24 @@ def remove_bytes() -> None:
 
 @task(queue_name=FILES)
 @unattended
+def send_mail() -> None:
+    mailing.send_due(interruption.is_requested)
+    mailing.forget_failed(clock.now())
+
+
+# Queued by earlier versions, which had no table of outgoing mails.
+
+
+@task(queue_name=FILES)
+@unattended
 def mail_password_link(user_id: int, email: str, origin: str = "", language: str = "") -> None:
-    """``origin`` was queued by earlier versions; where the link leads is a setting. ``language``: of the page."""
-    mailing.send_password_link(User.objects.get(id=user_id), email, language)
+    with override(language or None):
+        mailing.post("password_reset", email, user=User.objects.get(id=user_id))
 
 
 @task(queue_name=FILES)
 @unattended
 def mail_confirmation_link(address_id: int, origin: str = "", language: str = "") -> None:
-    """``origin`` and ``language``: as above."""
-    mailing.send_confirmation_link(EmailAddress.objects.get(id=address_id), language)
+    address = EmailAddress.objects.get(id=address_id)
+    with override(language or None):
+        mailing.post("confirmation", address.email, user=address.user)

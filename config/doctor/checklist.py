@@ -42,6 +42,7 @@ def checks(*, servers: int = 1) -> list[Check]:
         Check(group="work", name="workers", look=work.look_at_workers, needs="schema"),
         Check(group="work", name="replies", look=work.look_at_replies, needs="schema"),
         Check(group="work", name="audit events", look=work.look_at_deliveries, needs="schema"),
+        Check(group="work", name="mails", look=work.look_at_mails, needs="schema"),
         Check(group="backups", name="backup", look=kept.look_at_backup, needs="schema"),
         Check(group="backups", name="drill", look=kept.look_at_drill, needs="schema"),
         Check(group="services", name="models", look=services.look_at_providers, needs="schema"),

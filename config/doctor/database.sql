@@ -52,6 +52,14 @@ SELECT count(*) FILTER (WHERE status = 'READY')::int,
        count(*) FILTER (WHERE status = 'FAILED' AND finished_at > statement_timestamp() - interval '1 day')::int
 FROM django_tasks_database_dbtaskresult
 
+-- name: mails
+-- How many wait to be sent or tried again, for how many seconds the oldest has, and how many were given up and why.
+SELECT count(*) FILTER (WHERE due_at IS NOT NULL)::int,
+       coalesce(extract(epoch FROM statement_timestamp() - min(created_at) FILTER (WHERE due_at IS NOT NULL)), 0)::float8,
+       count(*) FILTER (WHERE due_at IS NULL)::int,
+       coalesce((array_agg(problem ORDER BY created_at DESC) FILTER (WHERE problem <> ''))[1], '')
+FROM conversations_outgoingmail
+
 -- name: stuck_replies
 SELECT count(*)::int FROM conversations_reply
 WHERE status = 'running' AND lease_until < statement_timestamp() - interval '1 minute'

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from config.doctor.database import SQL
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning, wrong
-from config.observability.limits import AUDIT_SECONDS, QUEUE_SECONDS
+from config.observability.limits import AUDIT_SECONDS, MAIL_SECONDS, QUEUE_SECONDS
 from conversations.audit import delivery
 from conversations.audit.delivery import DeliveryStatus
 from conversations.runtime.db import run
@@ -42,6 +42,26 @@ def workers(alive: int, waiting: int, oldest: float, failed: int) -> list[Findin
         advice = gettext("See the log of the workers: docs/operate/queue-old.md.")
         found.append(warning(filled("{number} tasks failed within a day", number=failed), advice))
     return found or [ok(words)]
+
+
+def look_at_mails() -> Sequence[Finding]:
+    with reading():
+        ((waiting, oldest, failed, problem),) = run(SQL["mails"])
+    return mails(waiting, oldest, failed, problem)
+
+
+def mails(waiting: int, oldest: float, failed: int, problem: str) -> list[Finding]:
+    """``oldest``: for how many seconds the mail has waited that waits longest. ``problem``: of the newest that failed."""
+    found = []
+    advice = gettext("See the outgoing mails in the admin, and the log: docs/operate/mail.md.")
+    if oldest >= MAIL_SECONDS:
+        words = filled(
+            "{waiting} wait, the oldest for {minutes} minutes", waiting=waiting, minutes=f"{oldest / 60:.0f}"
+        )
+        found.append(warning(f"{words}: {problem}" if problem else words, advice))
+    if failed:
+        found.append(warning(filled("{number} were given up: {problem}", number=failed, problem=problem), advice))
+    return found or [ok(filled("{waiting} wait to be sent", waiting=waiting))]
 
 
 def look_at_replies() -> Sequence[Finding]:

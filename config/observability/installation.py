@@ -75,6 +75,9 @@ class Installation:
     running: int | None
     stuck: int | None
     """Replies that nobody renews the lease of."""
+    mails: int | None
+    failed_mails: int | None
+    """Those that wait to be sent, and those that were given up."""
     requests: Sequence[Requests]
     standbys: Sequence[Standby]
     ahead: Mapping[str, float]
@@ -120,6 +123,7 @@ def look() -> Installation:
         database = reading.first("database") or (None, None, None, None)
         leases = reading.first("leases", worker=f"{WORKER}%", lease=LEASE) or (None, None)
         replies = reading.first("replies") or (None, None)
+        mails = reading.first("mails") or (None, None)
         oldest = reading.first("transactions")
         return Installation(
             at=now,
@@ -133,6 +137,8 @@ def look() -> Installation:
             leases=leases[1],
             running=replies[0],
             stuck=replies[1],
+            mails=mails[0],
+            failed_mails=mails[1],
             requests=[Requests(*row) for row in reading.rows("requests", since=lowest_uuid7(now - RECENTLY)) or ()],
             standbys=[*(Standby(*row) for row in reading.rows("standbys") or ()), *_replica()],
             ahead=reading.attempt("ahead", lambda: _ahead(now)) or {},

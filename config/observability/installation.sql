@@ -16,6 +16,9 @@ FROM conversations_lease WHERE lease_until BETWEEN statement_timestamp() AND sta
 -- name: replies
 SELECT count(*), count(*) FILTER (WHERE lease_until < statement_timestamp()) FROM conversations_reply WHERE status = 'running'
 
+-- name: mails
+SELECT count(*) FILTER (WHERE due_at IS NOT NULL), count(*) FILTER (WHERE due_at IS NULL) FROM conversations_outgoingmail
+
 -- name: requests
 SELECT status, coalesce(error ->> 'code', ''), count(*)
 FROM (SELECT status, error FROM conversations_contextsnapshot WHERE id >= %(since)s ORDER BY id DESC LIMIT 10000) AS newest

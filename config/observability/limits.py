@@ -15,3 +15,5 @@ AHEAD_SECONDS = 2 * 86_400.0
 """Until a table has no partition for new rows."""
 FREE_SHARE = 0.1
 """Of a disk. The doctor also looks at the bytes: ``config.doctor.machine``."""
+MAIL_SECONDS = 600
+"""A mail that waits longer: the mail server is away, or refuses."""

@@ -152,6 +152,8 @@ def installation_families(found: Installation | None) -> Iterator[GaugeMetricFam
     yield from one("openbook_leases", "Leases that are held, but for those of workers.", found.leases)
     yield from one("openbook_installation_replies_running", "Replies that run anywhere.", found.running)
     yield from one("openbook_installation_replies_stuck", "Replies whose server has gone.", found.stuck)
+    yield from one("openbook_mails_waiting", "Mails that wait to be sent or tried again.", found.mails)
+    yield from one("openbook_mails_failed", "Mails that were given up, of the last 30 days.", found.failed_mails)
     yield from work_families(found)
     yield from upkeep_families(found)
 

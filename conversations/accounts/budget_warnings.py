@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.core.mail import send_mail
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, override
 
@@ -65,7 +64,7 @@ def announce(reached: LimitReached) -> None:
         return
     for manager in managers_of(reached.budget).exclude(email=""):
         with override(language_of(manager) or None):
-            send_mail(gettext("A budget fills up"), sentence(reached), None, [manager.email])
+            mailing.post("plain", manager.email, subject=gettext("A budget fills up"), text=sentence(reached))
 
 
 def sentence(reached: LimitReached) -> str:

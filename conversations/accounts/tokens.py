@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from conversations import audit
-from conversations.accounts import networks
+from conversations.accounts import mailing, networks
 from conversations.accounts import scopes as scope_rights
 from conversations.accounts.service_accounts import is_service
 from conversations.accounts.sign_in import network_of
@@ -72,6 +72,7 @@ def store(row: ApiToken, *, days: int | None = None, expires_at: datetime | None
         audit.record(
             audit.AuditKind.TOKEN_MADE, actor=audit.current_actor(or_else=row.user), target=row, details=details
         )
+        mailing.notify(row.user, "token_made")
     return token
 
 
@@ -127,6 +128,9 @@ def revoke(tokens: QuerySet[ApiToken]) -> int:
     ids = dict(tokens.filter(revoked_at__isnull=True).values_list("id", "user_id"))
     for id, user_id in ids.items():
         audit.record(audit.AuditKind.TOKEN_REVOKED, target=(ApiToken._meta.label, id), details={"user": user_id})
+    if ids and mailing.is_possible():
+        for user in User.objects.filter(pk__in=ids.values()):
+            mailing.notify(user, "token_revoked")
     return ApiToken.objects.filter(id__in=ids, revoked_at__isnull=True).update(revoked_at=clock.now())
 
 

@@ -12,6 +12,7 @@ from conversations.models.holds import HeldRow, LegalHold
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
+from conversations.models.mail import OutgoingMail
 from conversations.models.maintenance import MaintenanceRun
 from conversations.models.moderation import ModerationFinding, Moderator, Stage
 from conversations.models.projects import Instructions, Project
@@ -64,6 +65,7 @@ __all__ = [
     "ModelPrice",
     "ModerationFinding",
     "Moderator",
+    "OutgoingMail",
     "Project",
     "Prompt",
     "Quotation",

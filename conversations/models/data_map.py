@@ -439,6 +439,13 @@ TABLES: dict[str, Table] = {
         columns={"args_kwargs": account(but="ids, and the address that a link is mailed to")},
         never="status task_path worker_ids queue_name backend_name return_value exception_class_path traceback",
     ),
+    "conversations.OutgoingMail": Table(
+        goes_with="user",
+        columns={
+            "recipient": account(but="the mail address that the account page tells; the row goes once it is sent")
+        },
+        never="kind language content problem",
+    ),
     "conversations.Assistant": Table(
         staff="slug name description system_prompt",
         never="provider model effort show_thinking fallback_model tools rewriting rewriting_model",

@@ -29,6 +29,7 @@ from conversations import audit
 from conversations.accounts import (
     allowances,
     deactivation,
+    letters,
     lifecycle,
     mailing,
     rights,
@@ -116,7 +117,12 @@ class LeavingFilter(admin.SimpleListFilter):
 
 
 class PasswordForm(RevokesTokens, BasePasswordForm):  # type: ignore[misc]  # each says whose it is
-    """Django's own, for somebody else."""
+    """Django's own, for somebody else, who is told of it."""
+
+    def save(self, commit: bool = True) -> User:
+        user: User = super().save(commit)
+        mailing.notify(user, "password_by_staff")
+        return user
 
 
 @admin.register(User)
@@ -168,7 +174,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         self._could_sign_in(request, user, "Made a link for a new password.")
         self.log_change(request, user, "Made a link for a new password.")
         audit.record(audit.AuditKind.PASSWORD_LINK_MADE, target=user)
-        link = mailing.password_link(user)
+        link = letters.password_link(user)
         context = self.admin_site.each_context(request) | {
             "title": gettext("A link for a new password"),
             "person": user,
@@ -215,6 +221,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
                 target=user,
                 details={"factors": len(factors)},
             )
+            mailing.notify(user, "factors_removed")
         self.message_user(request, gettext("Their second factor is removed, and they are signed out."))
         return None
 

@@ -13,13 +13,12 @@ from django.core.validators import validate_ipv46_address
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import gettext_noop
 
-from conversations.accounts import lifecycle, service_accounts, sign_in, sign_up
+from conversations.accounts import lifecycle, mailing, service_accounts, sign_in, sign_up
 from conversations.errors import RateLimited
 from conversations.models import DirectoryUser
 from conversations.runtime.wording import translated
-from conversations.tasks import mail_confirmation_link, mail_password_link
 from conversations.web import provider_entry
 
 
@@ -60,12 +59,18 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
-    # Mail goes by the worker, so that no answer takes longer for it; what is queued holds no link.
+    # Mail goes by the worker, so that no answer takes longer for it.
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         may_have_one = user.has_usable_password() or DirectoryUser.objects.filter(user=user).exists()
         if may_have_one and not service_accounts.is_service(user) and sign_in.count_mail(email):
-            mail_password_link.enqueue(user.pk, email, language=get_language() or "")
+            mailing.post("password_reset", email, user=user)
+
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        to = email or (context or {}).get("deleted_email", "")
+        mailing.notify(user, template_prefix.rpartition("/")[2], to=to)
 
     def send_confirmation_mail(
         self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC, signup: bool
@@ -74,7 +79,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if not sign_in.count_mail(address.email):
             message = gettext_noop("Enough links were sent to this address. Try again in an hour.")
             raise RateLimited(message, limit="mail", most=sign_in.MAILS, retry_after=sign_in.HOUR)
-        mail_confirmation_link.enqueue(address.pk, language=get_language() or "")
+        mailing.post("confirmation", address.email, user=address.user)
 
 
 def counted_attempt(request: HttpRequest, username: str) -> AbstractContextManager[sign_in.SignInAttempt]:

@@ -8,7 +8,7 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from conversations.accounts import allowances, budget_warnings, budgets
+from conversations.accounts import allowances, budget_warnings, budgets, mailing
 from conversations.errors import BudgetExceeded
 from conversations.models import Budget, BudgetPool, GroupManager
 from conversations.tasks import warn_of_budgets
@@ -47,6 +47,7 @@ def test_managers_are_told_once_of_each_level(user: User, settings: Settings) ->
     reached = BudgetPool.objects.get(user=None)
     assert (reached.warned_day, reached.warned_month) == (100, 0)
     budget_warnings.announce(budget_warnings.LimitReached(budget=budget, period="day", level=100))
+    assert mailing.send_due() == 1
     (told,) = mail.outbox
     assert told.to == ["kim@example.org"]
     assert "What Research may use today is used up" in told.body

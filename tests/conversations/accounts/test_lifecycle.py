@@ -23,8 +23,8 @@ from pytest_django import Settings
 
 from config.settings import mailers
 from conversations import schedule
-from conversations.accounts import lifecycle, mailing, session_user, tokens
-from conversations.models import AccountDeletion, ApiToken, Thread
+from conversations.accounts import letters, lifecycle, mailing, session_user, tokens
+from conversations.models import AccountDeletion, ApiToken, OutgoingMail, Thread
 from conversations.upkeep import retention
 from memory.models import Preferences
 from tests.artifacts.factories import make_artifact
@@ -59,6 +59,7 @@ def run_tasks() -> None:
     for row in DBTaskResult.objects.all():
         import_string(row.task_path).call(*row.args_kwargs["args"], **row.args_kwargs["kwargs"])
         row.delete()
+    mailing.send_due()
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_access_tokens_end_with_the_sign_ins_unless_they_are_kept(person: User, 
         case "link":
             client = Client()
             person.refresh_from_db()
-            page = client.get(mailing.password_link(person)).headers["Location"]
+            page = client.get(letters.password_link(person)).headers["Location"]
         case "sign out":
             page = "/account/sign-out/"
         case "staff":
@@ -148,7 +149,7 @@ def test_a_mail_address_counts_once_its_link_was_opened_and_can_be_removed(perso
     page = client.post(asked.headers["Location"], {"password": PASSWORD}, follow=True)
     assert "A link is on its way to new@example.org." in page.text
     person.refresh_from_db()
-    assert (person.email, DBTaskResult.objects.count()) == ("quirinia@example.org", 1)
+    assert (person.email, OutgoingMail.objects.count()) == ("quirinia@example.org", 1)
     run_tasks()
     (letter,) = mail.outbox
     assert letter.to == ["new@example.org"]
@@ -169,7 +170,7 @@ def test_links_to_an_address_are_few(person: User, with_mail: None) -> None:
     client.post("/accounts/email/", {"action_add": "", "email": "new@example.org"})
     again = {"action_send": "", "email": "new@example.org"}
     assert [client.post("/accounts/email/", again).status_code for _ in range(3)] == [302, 302, 429]
-    assert DBTaskResult.objects.count() == 3
+    assert OutgoingMail.objects.count() == 3
 
 
 def test_without_mail_there_is_no_page_for_an_address(person: User) -> None:
@@ -235,7 +236,7 @@ def test_mails_are_few_and_without_mail_the_page_says_whom_to_ask(person: User, 
             Client().post("/accounts/password/reset/", form, REMOTE_ADDR=f"198.51.100.{n}").status_code
             for n in range(5)
         ]
-        assert (statuses, DBTaskResult.objects.count()) == ([302] * 5, 3)
+        assert (statuses, OutgoingMail.objects.count()) == ([302] * 5, 3)
         statuses = [
             Client().post("/accounts/password/reset/", {"email": f"{n}@example.org"}).status_code for n in range(11)
         ]

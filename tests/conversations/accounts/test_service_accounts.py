@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations.accounts import groups, mailing, rights, service_accounts, tokens
+from conversations.accounts import groups, letters, rights, service_accounts, tokens
 from conversations.models import ApiToken, Scope
 from conversations.web.account_adapter import AccountAdapter
 from tests.conversations.factories import make_user
@@ -33,7 +33,7 @@ def service() -> User:
 def test_no_door_lets_a_service_account_in(service: User, settings: Settings, mailoutbox: list[object]) -> None:
     settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
     assert not service.has_usable_password()
-    link = mailing.password_link(service)
+    link = letters.password_link(service)
     # Even with all that a person signs in by: a password, an address, a link, a session.
     service.set_password(PASSWORD)
     service.email = "directory@book.example"
