@@ -82,7 +82,9 @@ def attribute(text: str) -> str:
 def fence(texts: Iterable[str]) -> str:
     """What the tags around these texts have behind their names, so that none of the texts holds one of them: mostly nothing,
     else a number."""
-    used = {int(number or 1) for text in texts for number in TAG.findall(text)}
+    # The pattern looks for brackets of other scripts, too, which takes long; most texts have none at all.
+    suspects = (text for text in texts if "<" in text or not text.isascii())
+    used = {int(number or 1) for text in suspects for number in TAG.findall(text)}
     return f"-{next(number for number in count(2) if number not in used)}" if used else ""
 
 

@@ -7,6 +7,7 @@ a later message may bring further parts of it. What was given with a turn stays 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -102,7 +103,7 @@ class FileOutline:
         return replace(self, parts=[parts[number] for number in sorted(parts)], known_count=self.part_count)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class FileExcerpt:
     """What of a file stands in a turn: the parts of these numbers, in order. ``outlined``: with a list of all the others."""
 
@@ -114,7 +115,7 @@ class FileExcerpt:
     def is_whole(self) -> bool:
         return len(self.numbers) == self.file.part_count
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         """Estimated, with the words around the parts; never less than what is sent."""
         chosen = {*self.numbers}

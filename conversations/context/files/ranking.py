@@ -4,6 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from conversations.context.files.excerpts import PartKey
@@ -102,8 +104,10 @@ def scores(parts: Sequence[PartWords], others: OtherParts = NO_OTHERS) -> Mappin
     if not parts:
         return {}
     mean, every = max(1.0, sum(part.length for part in parts) / len(parts)), len(parts) + others.count
+    held = reduce(or_, (part.bits for part in parts)) & EVERY_WORD
     holding = [
-        sum(part.bits >> place & 1 for part in parts) + others.holding.get(place, 0) for place in range(MOST_WORDS)
+        sum([part.bits >> place & 1 for part in parts]) + others.holding.get(place, 0)
+        for place in range(held.bit_length())
     ]
     rarity = [math.log(1 + (every - count + 0.5) / (count + 0.5)) for count in holding]
     sums = {bits: _sums(bits, rarity) for bits in {part.bits for part in parts if part.bits & EVERY_WORD}}
@@ -112,7 +116,7 @@ def scores(parts: Sequence[PartWords], others: OtherParts = NO_OTHERS) -> Mappin
 
 def _sums(bits: int, rarity: Sequence[float]) -> tuple[float, float]:
     """How rare the words are together that stand in a part now and then, and those that stand there often."""
-    held = [place for place in range(MOST_WORDS) if bits >> place & 1]
+    held = [place for place in range(len(rarity)) if bits >> place & 1]
     often = sum(rarity[place] for place in held if bits >> (MOST_WORDS + place) & 1)
     return sum(rarity[place] for place in held) - often, often
 

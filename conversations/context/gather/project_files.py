@@ -98,7 +98,7 @@ def read_project(query: ProjectQuery) -> ProjectParts:
         "common": COMMON,
         "most": MOST_WEIGHED,
         "all_words": ALL_WORDS,
-        **_sought(words),
+        **words.columns,
     }
     together = len(words.places) if 1 < len(words.places) <= MOST_TOGETHER else 0
     fetched = fetch_required(partial(run_often, _search(together), values))
@@ -126,15 +126,8 @@ def named_in_project(user_id: int, project: uuid.UUID, name: str) -> list[str]:
 @cache
 def _search(together: int) -> str:
     """The statement that looks for so many words in one part, too."""
-    every = " AND ".join(f"terms && %(word_{place})s::int[]" for place in range(together))
+    every = " AND ".join(SQL["holds"].format(place=place) for place in range(together))
     return SQL["search"].format(together=f"\n{SQL['together'].format(all=every)}" if together else "")
-
-
-def _sought(words: SoughtWords) -> dict[str, Any]:
-    return {
-        **words.columns,
-        **{f"word_{place}": sorted(terms) for place, terms in enumerate(words.places)},
-    }
 
 
 def _others(row: PartsRow, weighed: Sequence[PartWords]) -> OtherParts:

@@ -1,7 +1,8 @@
 -- name: search
 -- Of a project's files the parts that hold the rarest of the words, and those that are named; beside each file stands how many
--- files and parts the project has, and how many parts hold which word. Words are looked for in their index alone: of a common one
--- no more than so many parts are looked at, as it tells them apart least, and as many of those that it stands in often. The bits
+-- files and parts the project has, and how many parts hold which word. Words are looked for in their indexes alone: of a common one
+-- no more than so many parts are looked at, as it tells them apart least, and as many of those that it stands in often. That it is
+-- common is seen in the index of every eighth part, where the list of all that hold it takes an eighth of the time. The bits
 -- of a part tell which of the words it holds, and above them which of these it holds often. What a part says is read along, as
 -- most of these parts are given; but not where it has a picture, which lies in the storage.
 WITH own AS (
@@ -10,12 +11,27 @@ WITH own AS (
 ), word AS (
     SELECT place, array_agg(term) AS terms
     FROM unnest(%(terms)s::int[], %(places)s::int[]) AS word (term, place) GROUP BY place
+), every AS (
+    SELECT count(*) AS files, coalesce(sum(parts_read), 0) AS parts FROM own
+), sampled AS MATERIALIZED (
+    SELECT word.place, part.id
+    FROM word CROSS JOIN LATERAL (
+        SELECT id FROM conversations_filepart
+        WHERE mod(number, 8) = 1 AND user_id = %(user)s AND terms && word.terms AND (file_id IN (SELECT id FROM own)) IS TRUE
+          AND (SELECT parts FROM every) >= 8 * %(common)s
+        LIMIT %(common)s
+    ) AS part
+), common AS (
+    SELECT place FROM sampled GROUP BY place HAVING count(*) >= %(common)s
 ), single AS MATERIALIZED (
+    SELECT place, id FROM sampled JOIN common USING (place)
+    UNION ALL
     SELECT word.place, part.id
     FROM word CROSS JOIN LATERAL (
         SELECT id FROM conversations_filepart
         WHERE user_id = %(user)s AND terms && word.terms AND (file_id IN (SELECT id FROM own)) IS TRUE LIMIT %(common)s
     ) AS part
+    WHERE word.place NOT IN (SELECT place FROM common)
 ), counted AS (
     SELECT place, count(*) AS holding FROM single GROUP BY place
 ), held AS MATERIALIZED (
@@ -31,8 +47,6 @@ WITH own AS (
     ) AS part{together}
 ), weight AS (
     SELECT place, count(*) AS holding FROM held GROUP BY place
-), every AS (
-    SELECT count(*) AS files, coalesce(sum(parts_read), 0) AS parts FROM own
 ), best AS (
     SELECT held.id
     FROM held JOIN weight USING (place), every
@@ -77,6 +91,9 @@ ORDER BY own.id
           AND (SELECT min(holding) FROM counted) >= %(common)s
         LIMIT %(common)s
     ) AS part
+
+-- name: holds
+terms && (SELECT terms FROM word WHERE place = {place})
 
 -- name: named
 -- The files of a project that are called so, or whose name holds that, the newest first.
