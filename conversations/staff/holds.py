@@ -19,7 +19,7 @@ from conversations.files import storage
 from conversations.holds import actions
 from conversations.holds.actions import HoldSubject
 from conversations.models import ContentAccess, HeldRow, LegalHold, Project
-from conversations.runtime.wording import counted
+from conversations.runtime.wording import counted, lazy
 from conversations.staff import access, display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
@@ -32,11 +32,15 @@ else:
 
 
 class HoldForm(ModelForm):
-    person = forms.CharField(max_length=150, help_text="The user name of whose content it is.")
+    person = forms.CharField(
+        label=lazy("Person"), max_length=150, help_text=lazy("The user name of whose content it is.")
+    )
 
     class Meta:
         model = LegalHold
         fields = ["project_id", "reason", "tells_reason"]
+        labels = {"project_id": lazy("Project id")}
+        help_texts = {"project_id": lazy("The only project that it is about; empty: all that the person has.")}
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or {}
@@ -72,7 +76,7 @@ class LegalHoldAdmin(PageAdmin[LegalHold]):
         return [field for field in self.fields if isinstance(field, str)] + ["began", "began_by"] if obj else []
 
     def get_form(self, request: HttpRequest, obj: LegalHold | None = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, change, **kwargs) if obj else HoldForm
+        return super().get_form(request, obj, change, **(kwargs if obj else {**kwargs, "form": HoldForm}))
 
     def has_delete_permission(self, request: HttpRequest, obj: LegalHold | None = None) -> bool:
         return False

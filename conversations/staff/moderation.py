@@ -23,6 +23,12 @@ NEEDED = {Kind.PATTERNS: "patterns", Kind.WEBHOOK: "url"}
 
 
 class ModeratorForm(ModelForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("patterns", "url"):
+            if name in self.fields:
+                self.fields[name].widget.attrs |= {"dir": "ltr", "spellcheck": "false"}
+
     def clean_patterns(self) -> str:
         text: str = self.cleaned_data["patterns"]
         try:

@@ -38,7 +38,7 @@ class ProviderForm(ModelForm):
         help_text=lazy("Of OpenID: the client's secret. Stored encrypted, and never shown again. Empty: it stays."),
     )
     details = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 14, "class": "vLargeTextField", "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 14, "class": "vLargeTextField", "spellcheck": "false", "dir": "ltr"}),
         help_text=lazy(
             "TOML with the keys that a provider has in the operator's file, but for its id, name and secret."
         ),
@@ -52,7 +52,7 @@ class ProviderForm(ModelForm):
         super().__init__(*args, **kwargs)
         if "provider" in self.fields:
             self.fields["provider"] = forms.ChoiceField(
-                choices=[("openid_connect", "OpenID Connect"), ("saml", "SAML")]
+                label=lazy("Kind"), choices=[("openid_connect", "OpenID Connect"), ("saml", "SAML")]
             )
         if "provider_id" in self.fields:
             self.fields["provider_id"].required = True

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from conversations.accounts import budget_use, budget_warnings, budgets
 from conversations.accounts.managers import groups_managed_by
 from conversations.models import Budget
+from conversations.runtime.wording import filled, number
 from conversations.web.views import SignedInRequest
 
 WIDTH, HEIGHT = 620, 120
@@ -60,7 +61,7 @@ def page(request: SignedInRequest, budget_id: int) -> HttpResponse:
         "name": _name(budget),
         "notices": budget_warnings.notices_of([budget]),
         "limits": [
-            (_words(kind), budgets.amount(kind, use.used[kind]), budgets.amount(kind, most) if most is not None else "")
+            (_words(kind), _amount(kind, use.used[kind]), _amount(kind, most) if most is not None else "")
             for kind, most in use.limits.items()
         ],
         "bars": bars({day: (tokens, money) for day, tokens, money, _ in budget_use.summed(rows, "day")}, today),
@@ -99,13 +100,13 @@ def bars(of_days: dict[date, tuple[int, int]], today: date) -> list[Bar]:
     first, step = budget_use.first_day(today), WIDTH / budget_use.DAYS
     highest = max((tokens for tokens, _ in of_days.values()), default=0) or 1
     found = []
-    for number in range(budget_use.DAYS):
-        day = first + timedelta(days=number)
+    for offset in range(budget_use.DAYS):
+        day = first + timedelta(days=offset)
         tokens, money = of_days.get(day, (0, 0))
         height = round(HEIGHT * tokens / highest, 1)
         found.append(
             Bar(
-                x=round(number * step, 1),
+                x=round(offset * step, 1),
                 y=HEIGHT - height,
                 width=round(step - 3, 1),
                 height=height,
@@ -126,6 +127,12 @@ def _budget(request: SignedInRequest, budget_id: int) -> Budget:
 
 def _name(budget: Budget) -> str:
     return budget.group.name if budget.group else _("The whole server")
+
+
+def _amount(kind: str, value: int) -> str:
+    if kind.startswith("tokens"):
+        return filled("{tokens} tokens", tokens=value)
+    return filled("{money} USD", money=number(budget_use.usd(value), places=2))
 
 
 def _words(kind: str) -> str:

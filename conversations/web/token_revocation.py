@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
 
 from conversations.accounts import tokens
 
@@ -14,8 +15,8 @@ class RevokesTokens(forms.Form):
     user: User | None
     keep_tokens = forms.BooleanField(
         required=False,
-        label="Keep access tokens working",
-        help_text="Unless you tick this they are revoked, and programs that use them need new ones.",
+        label=_("Keep access tokens working"),
+        help_text=_("Unless you tick this they are revoked, and programs that use them need new ones."),
     )
 
     def save(self, *args: Any, **kwargs: Any) -> Any:
