@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
@@ -48,3 +48,19 @@ def trusted(folder: Path) -> Iterator[Path]:
         urllib.request.install_opener(urllib.request.build_opener())
         yield path
     urllib.request.install_opener(urllib.request.build_opener())
+
+
+def signing_pair(folder: Path, name: str) -> tuple[Path, Path]:
+    """A key, and a certificate that says whose it is: what one side of SAML signs with. ``NAME.key`` and ``NAME.pem``."""
+    key = rsa.generate_private_key(65537, 2048)
+    subject, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), timezone.now()
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, SHA256())
+    )
+    paths = folder / f"{name}.key", folder / f"{name}.pem"
+    paths[0].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    paths[1].write_bytes(certificate.public_bytes(Encoding.PEM))
+    return paths

@@ -13,8 +13,8 @@ SESSION_KEY = "provider_sign_in"
 
 
 def note(session: SessionBase, details: dict[str, Any]) -> None:
-    """``details``: ``provider``, ``name``, and what is known of ``sub``, ``sid``, ``id_token``, ``end_session``, ``name_id``,
-    ``session_index``. The row in the list of sign-ins gets what finds it again."""
+    """``details``: ``provider``, ``name``, and what is known of ``sub`` and ``sid`` (SAML's NameID and SessionIndex),
+    ``sub_format``, ``id_token``, ``end_session``. The row in the list of sign-ins gets what finds it again."""
     session[SESSION_KEY] = details
     found_by = {name: details[name] for name in ("provider", "name", "sub", "sid") if details.get(name)}
     UserSession.objects.filter(session_key=session.session_key).update(data=found_by)

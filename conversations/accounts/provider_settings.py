@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cryptography.x509 import load_pem_x509_certificate
 from django.core.exceptions import ImproperlyConfigured
 
 type Values = dict[str, Any]
@@ -95,6 +96,10 @@ KEYS: dict[str, dict[str, Kind]] = {
         "certificate": TEXT,
         "certificate_file": TEXT,
         "own_entity_id": TEXT,
+        "own_certificate_file": TEXT,
+        "own_key_file": TEXT,
+        "encrypted": SWITCH,
+        "idp_initiated": SWITCH,
         "attributes": (_names, 'a table such as { email = "mail" }'),
         **MAIL,
         **CLAIMS,
@@ -144,7 +149,7 @@ def read(path: str, environment: Mapping[str, str], secret: SecretReader) -> tup
         },
         "saml": {
             "provider_class": "conversations.web.saml.SamlProvider",
-            "APPS": [saml_app(table, certificate=_certificate(table, path)) for table in saml],
+            "APPS": [_saml_app(table, path) for table in saml],
         },
     }
     directory = tables.get("ldap") or {}
@@ -193,6 +198,10 @@ def problem_of(kind: str, table: Mapping[str, Any]) -> str:
         is_right, words = KEYS[kind][name]
         if not is_right(value):
             return f"{name} has to be {words}."
+    if ("own_key_file" in table) != ("own_certificate_file" in table):
+        return "own_key_file and own_certificate_file belong together."
+    if table.get("encrypted") and "own_key_file" not in table:
+        return "own_key_file is missing: what is encrypted for this server is read with it."
     governs = any(table.get(name) for name in ("groups", "staff", "superusers"))
     if governs and kind != "ldap" and not table.get("groups_claim"):
         return "groups_claim is missing: the name of the claim that lists groups."
@@ -216,30 +225,60 @@ def openid_app(table: Values, *, client_secret: str) -> Values:
     }
 
 
-def _certificate(table: Values, path: str) -> str:
-    certificate = str(table.get("certificate", ""))
-    if "certificate_file" in table:
-        try:
-            certificate = Path(table["certificate_file"]).read_text(encoding="ascii")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ImproperlyConfigured(
-                f"{path}: saml {table['id']}: certificate_file can't be read: {error}."
-            ) from error
-    if not certificate:
-        raise ImproperlyConfigured(f"{path}: saml {table['id']}: certificate_file is missing.")
-    return certificate
+def _saml_app(table: Values, path: str) -> Values:
+    certificate = str(table.get("certificate") or _text_of("certificate_file", table, path))
+    if not holds_certificate(certificate):
+        raise ImproperlyConfigured(f"{path}: saml {table['id']}: certificate_file holds no certificate, as PEM has it.")
+    own = {
+        name: _text_of(f"own_{name}_file", table, path) for name in ("key", "certificate") if "own_key_file" in table
+    }
+    return saml_app(
+        table, certificate=certificate, own_key=own.get("key", ""), own_certificate=own.get("certificate", "")
+    )
 
 
-def saml_app(table: Values, *, certificate: str) -> Values:
-    """The fields of allauth's ``SocialApp``."""
+def holds_certificate(text: str) -> bool:
+    try:
+        load_pem_x509_certificate(text.encode())
+    except ValueError:
+        return False
+    return True
+
+
+def _text_of(name: str, table: Values, path: str) -> str:
+    """Of the file that a key names. Raises ``ImproperlyConfigured``."""
+    problem = f"{path}: saml {table['id']}: {name}"
+    if name not in table:
+        raise ImproperlyConfigured(f"{problem} is missing.")
+    try:
+        return Path(table[name]).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{problem} can't be read: {error}.") from error
+
+
+def saml_app(table: Values, *, certificate: str, own_key: str = "", own_certificate: str = "") -> Values:
+    """The fields of allauth's ``SocialApp``. With a key of its own this server signs what it sends, and reads what was
+    encrypted for it."""
     identity = {"entity_id": table["entity_id"], "sso_url": table["sso_url"], "x509cert": certificate}
     if "slo_url" in table:
         identity["slo_url"] = table["slo_url"]
-    settings: Values = {"idp": identity, **_shared(table)}
+    advanced: Values = {
+        "allow_single_label_domains": True,  # as in a company's own network
+        "want_attribute_statement": False,  # where a NameID is all that is wanted, nothing else is sent
+        "metadata_valid_until": "",  # or else it is good for two days, and providers take it in once
+    }
+    if own_key:
+        signs = ("authn_request_signed", "logout_request_signed", "logout_response_signed")
+        advanced |= {"private_key": own_key, "x509cert": own_certificate, **dict.fromkeys(signs, True)}
+    if table.get("encrypted"):
+        advanced["want_assertion_encrypted"] = True
+    settings: Values = {"idp": identity, "advanced": advanced, **_shared(table)}
     if "own_entity_id" in table:
         settings["sp"] = {"entity_id": table["own_entity_id"]}
     if "attributes" in table:
         settings["attribute_mapping"] = table["attributes"]
+    if "idp_initiated" in table:
+        settings["idp_initiated"] = table["idp_initiated"]
     return {"provider_id": table["id"], "client_id": table["id"], "name": table["name"], "settings": settings}
 
 
