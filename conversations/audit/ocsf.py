@@ -14,6 +14,7 @@ ACCOUNT_CHANGE, AUTHENTICATION, ENTITY_MANAGEMENT = 3001, 3002, 3004
 OTHER = 99
 SEVERITIES = {"success": 1, "failure": 2, "denied": 3}  # Informational, Low, Medium
 STATUSES = {"success": 1, "failure": 2, "denied": 2}  # Success, Failure
+USER_TYPES = {"person": (1, "User"), "staff": (2, "Admin"), "system": (3, "System"), "token": (OTHER, "token")}
 AT_ONCE = 1_000
 
 CLASSES: Mapping[str, tuple[int, int]] = {
@@ -142,8 +143,9 @@ def as_ocsf(event: AuditEvent, names: Mapping[int, str]) -> dict[str, Any]:
             "event_code": event.kind,
             "correlation_uid": event.request_id,
         },
-        "actor": {"user": _person(event.actor_id, names, type=event.actor_kind)},
+        "actor": {"user": _person(event.actor_id, names) | _type(event.actor_kind)},
         "unmapped": {
+            "actor_kind": event.actor_kind,
             "number": event.number,
             "digest": bytes(event.digest).hex() if event.digest else None,
             "details": event.details,
@@ -158,9 +160,16 @@ def as_ocsf(event: AuditEvent, names: Mapping[int, str]) -> dict[str, Any]:
         described["entity"] = {"type": event.target_kind or "installation", "uid": event.target_id or "installation"}
     else:
         described["user"] = _person(_user(event), names)
+    if class_uid == AUTHENTICATION:
+        described["service"] = {"name": "Openbook"}
     return described
 
 
-def _person(id: int | None, names: Mapping[int, str], **more: str) -> dict[str, str]:
+def _person(id: int | None, names: Mapping[int, str]) -> dict[str, Any]:
     known = {"uid": str(id), "name": names.get(id, "")} if id is not None else {"uid": "unknown"}
-    return {name: value for name, value in {**known, **more}.items() if value}
+    return {name: value for name, value in known.items() if value}
+
+
+def _type(actor_kind: str) -> dict[str, Any]:
+    id, caption = USER_TYPES.get(actor_kind, (0, "Unknown"))
+    return {"type_id": id, "type": caption}
