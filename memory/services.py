@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Prefetch, Q, QuerySet
 
 from conversations.errors import MemoryNotFound, TopicNotFound
+from conversations.holds import custody
 from conversations.models import Message, Project, Thread
 from conversations.threads import identifier
 from memory.consolidation import consolidation_state
@@ -181,6 +182,7 @@ def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
         for name, value in changes.items():
             setattr(held, name, value)
         if changes:
+            custody.keep(memory.user_id, mine)
             mine.update(**changes)
     return held
 

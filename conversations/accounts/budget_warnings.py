@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, override
 
+from conversations import audit
 from conversations.accounts import budgets, mailing
+from conversations.audit import AuditKind
 from conversations.models import Budget, BudgetPool
 from conversations.runtime.site import public_address
 from memory.services import language_of
@@ -38,8 +41,14 @@ def look() -> list[LimitReached]:
             if level <= getattr(pool, warned):
                 continue
             same = BudgetPool.objects.filter(pk=pool.pk, day=pool.day, **{f"{warned}__lt": level})
-            if same.update(**{warned: level}):
-                found.append(LimitReached(budget=pool.budget, period=period, level=level))
+            reached = LimitReached(budget=pool.budget, period=period, level=level)
+            with transaction.atomic():
+                if not same.update(**{warned: level}):
+                    continue
+                if level == LEVELS[-1]:
+                    details = {"period": period, "group": pool.budget.group_id}
+                    audit.record(AuditKind.BUDGET_EXCEEDED, actor=None, target=pool.budget, details=details)
+            found.append(reached)
     return found
 
 

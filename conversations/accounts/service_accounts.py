@@ -5,7 +5,9 @@ from collections.abc import Collection
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 
+from conversations import audit
 from conversations.accounts import rights
+from conversations.audit import AuditKind
 from conversations.models import ServiceAccount
 from conversations.runtime import clock
 
@@ -23,6 +25,9 @@ def make(*, username: str, purpose: str, groups: Collection[Group] = ()) -> User
     user.save()
     user.groups.set(groups)
     ServiceAccount.objects.create(user=user, purpose=purpose, created_at=clock.now())
+    audit.record(
+        AuditKind.ACCOUNT_MADE, target=user, details={"groups": [group.pk for group in groups], "service": True}
+    )
     return user
 
 

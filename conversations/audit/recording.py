@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from conversations.models import ApiToken, AuditEvent, AuditKind
 from conversations.runtime.ids import time_of, uuid7
-from conversations.runtime.request_ids import current_address, current_request, current_request_id
+from conversations.runtime.request_ids import FrameCaller, current_address, current_request, current_request_id
 
 type Plain = str | int | bool | None
 type Details = Mapping[str, Plain | Sequence[str | int]]
@@ -72,7 +72,7 @@ def current_actor(*, or_else: User | None = None) -> Actor:
     return or_else if or_else and isinstance(actor, AnonymousUser) else actor
 
 
-def actor_of(request: HttpRequest | Request) -> Actor:
+def actor_of(request: HttpRequest | Request | FrameCaller) -> Actor:
     """Who asks: the token that a program came with, else the user."""
     token = getattr(request, "auth", None)
     return token if isinstance(token, ApiToken) else getattr(request, "user", AnonymousUser())

@@ -6,7 +6,12 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from conversations.models import ModerationFinding, Moderator, Stage
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from conversations import audit
+from conversations.audit import AuditKind
+from conversations.models import ModerationFinding, Moderator, Reply, Stage
 from conversations.moderation.checks import CHECKS, CheckFailed, Examined
 from conversations.moderation.verdicts import Opinion, Verdict, failed_verdict, verdict_of
 from conversations.runtime import clock
@@ -83,8 +88,9 @@ async def _asked(moderator: Moderator, examined: Examined) -> Verdict:
     return verdict_of(moderator, examined.stage, opinion, milliseconds=milliseconds)
 
 
+@transaction.atomic
 def record(examined: Examined, verdicts: Sequence[Verdict]) -> None:
-    """Note what was decided, of a reply of the person's, in this order."""
+    """Note what was decided, of a reply of the person's, in this order. What was refused is in the audit record, too."""
     now, ids = clock.now(), sorted(uuid7() for _ in verdicts)
     ModerationFinding.objects.bulk_create(
         ModerationFinding(
@@ -102,3 +108,17 @@ def record(examined: Examined, verdicts: Sequence[Verdict]) -> None:
         )
         for id, verdict in zip(ids, verdicts, strict=True)
     )
+    for verdict in verdicts:
+        if verdict.stops:
+            audit.record(
+                AuditKind.MODERATION_REFUSED,
+                actor=audit.current_actor() or User.objects.filter(pk=examined.user_id).first(),
+                target=(Reply._meta.label, examined.reply_id),
+                outcome=audit.Outcome.DENIED,
+                details={
+                    "moderator": verdict.moderator,
+                    "stage": examined.stage.value,
+                    "result": verdict.result.value,
+                    "thread": examined.thread_id,
+                },
+            )

@@ -185,7 +185,7 @@ class ThreadDetail(AsyncAPIView):
             if "active" in changes:
                 paths.activate(caller(request), thread.id, changes.pop("active"))
             if changes:
-                threads.of(caller(request)).filter(id=thread.id).update(**changes)
+                threads.change(thread, **changes)
         if payload.get("remembers"):
             consolidation_state.request(thread.user_id)
         changed = threads.get(caller(request), thread_id)

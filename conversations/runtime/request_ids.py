@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from django.http import HttpRequest
 
@@ -13,8 +14,18 @@ from conversations.runtime.ids import uuid7
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 current_address: ContextVar[str] = ContextVar("address", default="")
 """The network address that the current request came from; empty for what nobody asked for over the network."""
-current_request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
-"""The request itself, whose user is known by its end; ``None`` in sockets and workers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameCaller:
+    """Whom a frame of a socket comes from, named as a request's are: ``auth`` is the token, if it came by one."""
+
+    user: object
+    auth: object = None
+
+
+current_request: ContextVar[HttpRequest | FrameCaller | None] = ContextVar("request", default=None)
+"""The request itself, whose user is known by its end, or whom a frame comes from; ``None`` in workers."""
 
 ACCEPTABLE_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 OWN_ID = "[0-9a-f]{12}7[0-9a-f]{19}"

@@ -11,10 +11,13 @@ from django.http import HttpRequest
 
 from conversations import audit
 from conversations.audit import AuditKind
-from conversations.models import ApiToken, Share, Thread
+from conversations.models import ApiToken, Budget, RetentionRule, Share, Thread
 
 RECORDED_ELSEWHERE = (ApiToken, Share, Thread)
 """What becomes of these is recorded where it is done, by whichever door."""
+ACTS = {AuditKind.ROW_ADDED: "added", AuditKind.ROW_CHANGED: "changed", AuditKind.ROW_DELETED: "deleted"}
+KINDS = {Group: AuditKind.GROUP_CHANGED, Budget: AuditKind.BUDGET_CHANGED, RetentionRule: AuditKind.RETENTION_CHANGED}
+"""Of rows whose addition, change and deletion are events of one kind."""
 PERMISSIONS = {"groups", "user_permissions", "is_staff", "is_superuser"}
 
 if TYPE_CHECKING:
@@ -49,15 +52,15 @@ class AuditedAdmin[M: Model](Base[M]):
         if isinstance(row, RECORDED_ELSEWHERE):
             return
         fields, parts = _fields(row, message), _parts(message)
-        details = {"fields": fields} | ({"parts": parts} if parts else {})
+        details = {"act": ACTS[kind], "fields": fields} | ({"parts": parts} if parts else {})
         for each in _kinds(kind, row, fields):
             audit.record(each, actor=audit.actor_of(request), target=row, details=details)
 
 
 def _kinds(kind: AuditKind, row: Model, fields: list[str]) -> Iterator[AuditKind]:
     changed = set(fields)
-    if isinstance(row, Group):
-        yield AuditKind.GROUP_CHANGED
+    if type(row) in KINDS:
+        yield KINDS[type(row)]
     elif not isinstance(row, User):
         yield kind
     elif kind is AuditKind.ROW_ADDED:

@@ -10,6 +10,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, ForeignKey, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
@@ -104,15 +105,21 @@ class FeedbackAdmin(MaskedAdmin[Feedback]):
 
     @admin.action(description="Take: in work, by me", permissions=["change"])
     def take(self, request: HttpRequest, queryset: QuerySet[Feedback]) -> None:
-        queryset.update(state=Feedback.State.IN_WORK, assignee=request.user)
+        self._set(request, queryset, state=Feedback.State.IN_WORK, assignee=request.user)
 
     @admin.action(description="Done", permissions=["change"])
     def finish(self, request: HttpRequest, queryset: QuerySet[Feedback]) -> None:
-        queryset.update(state=Feedback.State.DONE)
+        self._set(request, queryset, state=Feedback.State.DONE)
 
     @admin.action(description="Won\u2019t do", permissions=["change"])
     def refuse(self, request: HttpRequest, queryset: QuerySet[Feedback]) -> None:
-        queryset.update(state=Feedback.State.WONT_DO)
+        self._set(request, queryset, state=Feedback.State.WONT_DO)
+
+    @transaction.atomic
+    def _set(self, request: HttpRequest, queryset: QuerySet[Feedback], **values: Any) -> None:
+        for row in queryset:
+            self.log_change(request, row, [{"changed": {"fields": sorted(values)}}])
+        queryset.update(**values)
 
     def export(self, request: HttpRequest, kind: str) -> HttpResponse:
         """What the list shows with these filters, at most ``MOST_EXPORTED``. The words of a person only where they may be

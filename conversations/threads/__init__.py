@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
@@ -18,6 +19,7 @@ from conversations.errors import (
     ReplyNotFound,
     ThreadNotFound,
 )
+from conversations.holds import custody
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.runtime import clock
 from conversations.runtime.text import clean
@@ -157,6 +159,14 @@ def unsaved(*, user: User, assistant: Assistant, title: str = "", opened_by: str
     return Thread(
         user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
     )
+
+
+def change(thread: Thread, **changes: Any) -> None:
+    """Of its columns, within a transaction. What a person overwrites of its words is kept where a legal hold covers it."""
+    rows = Thread.objects.filter(user=thread.user_id, id=thread.id)
+    if changes.keys() & {"title", "instructions", "tags"}:
+        custody.keep(thread.user_id, rows)
+    rows.update(**changes)
 
 
 def make_temporary(thread: Thread) -> None:

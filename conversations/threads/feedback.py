@@ -9,6 +9,7 @@ from django.db.models import F
 
 from conversations import threads
 from conversations.errors import CannotRate, FeedbackNotFound
+from conversations.holds import custody
 from conversations.models import ContextSnapshot, Feedback, Message, Thread
 from conversations.runtime import clock
 from conversations.runtime.text import clean
@@ -49,6 +50,8 @@ def give(user: User, message_id: str, verdict: Verdict) -> Feedback:
         raise CannotRate
     now = clock.now()
     before = Feedback.objects.filter(user=user, message=message).first()
+    if before:
+        custody.keep(user.pk, Feedback.objects.filter(id=before.id))
     feedback = before or _first(message)
     feedback.value, feedback.reason, feedback.text = verdict.value, verdict.reason, clean(verdict.text).strip()
     feedback.shown_since = (feedback.shown_since or now) if verdict.show_conversation else None
@@ -67,6 +70,7 @@ def take_back(user: User, message_id: str) -> None:
     """With what it showed to support. Raises as ``of`` does."""
     feedback = of(user, message_id)
     _touch(feedback.message)
+    custody.keep(user.pk, Feedback.objects.filter(id=feedback.id))
     feedback.delete()
     log.info("feedback taken back", extra={"feedback_id": str(feedback.id)})
 

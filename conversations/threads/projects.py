@@ -62,6 +62,7 @@ def create(user: User, **values: Any) -> Project:
 def change(project: Project, **values: Any) -> None:
     changes = checked(values, project.assistant, access_of(project.user_id))
     if changes:
+        custody.keep(project.user_id, Project.objects.filter(id=project.id))
         Project.objects.filter(user=project.user_id, id=project.id).update(updated_at=clock.now(), **changes)
 
 

@@ -8,8 +8,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from conversations import threads
+from conversations import audit, threads
+from conversations.audit import AuditKind
 from conversations.errors import InvalidMessage, PromptNotFound, PromptNotYours, TooManyPrompts
+from conversations.holds import custody
 from conversations.models import Prompt, SharedPrompt
 from conversations.runtime import clock
 from conversations.runtime.wording import worded
@@ -58,7 +60,10 @@ def create(user: User, *, name: str, text: str, shared: bool = False) -> Prompt 
     now = clock.now()
     if shared:
         _refuse_unless_staff(user, "add")
-        return SharedPrompt.objects.create(name=name, text=text, created_at=now, updated_at=now)
+        with transaction.atomic():
+            prompt = SharedPrompt.objects.create(name=name, text=text, created_at=now, updated_at=now)
+            audit.record(AuditKind.ROW_ADDED, target=prompt)
+        return prompt
     refuse_too_many(user, more=1)
     return Prompt.objects.create(user=user, name=name, text=text, created_at=now, updated_at=now)
 
@@ -78,15 +83,25 @@ def refuse_too_many(user: User, *, more: int = 0) -> None:
 def delete(prompt: Prompt | SharedPrompt) -> None:
     """Where it is a person's own, it doesn't come back with a backup."""
     if isinstance(prompt, Prompt):
+        custody.keep(prompt.user_id, Prompt.objects.filter(id=prompt.id))
         ledger.note(ledger.Kind.PROMPT, prompt.id)
+    else:
+        audit.record(AuditKind.ROW_DELETED, target=prompt)
     prompt.delete()
 
 
+@transaction.atomic
 def change(prompt: Prompt | SharedPrompt, **values: Any) -> None:
     """Of ``name`` and ``text``. Raises ``InvalidMessage``."""
     refuse_variables(values.get("text", ""))
-    rows = shared() if isinstance(prompt, SharedPrompt) else Prompt.objects.filter(user=prompt.user_id)
-    rows.filter(id=prompt.id).update(updated_at=clock.now(), **values)
+    rows: QuerySet[Any]
+    if isinstance(prompt, SharedPrompt):
+        rows = shared().filter(id=prompt.id)
+        audit.record(AuditKind.ROW_CHANGED, target=prompt, details={"fields": sorted(values)})
+    else:
+        rows = Prompt.objects.filter(user=prompt.user_id, id=prompt.id)
+        custody.keep(prompt.user_id, rows)
+    rows.update(updated_at=clock.now(), **values)
 
 
 def refuse_variables(text: str) -> None:

@@ -19,7 +19,7 @@ from conversations.errors import ErrorObject, OpenbookError
 from conversations.models import Scope, Thread
 from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database, is_away
-from conversations.runtime.request_ids import request_scope
+from conversations.runtime.request_ids import FrameCaller, current_request, request_scope
 from conversations.runtime.shapes import moment
 from conversations.runtime.text import clean
 from conversations.threads import temporary
@@ -119,6 +119,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     frame = _parsed(text_data)
                 finally:  # whatever it holds
                     visitor = self._visitor()
+                    current_request.set(FrameCaller(user=visitor.user, auth=visitor.token))
                     await in_database(limits.count_request)(visitor.user, visitor.token)
                 await self._handle(visitor, frame)
             except OpenbookError as error:

@@ -71,6 +71,8 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     )
     def consolidate_now(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
         enqueued = schedule.consolidate_now(queryset.values_list("user_id", flat=True))
+        for row in queryset:
+            self.log_change(request, row, [{"changed": {"fields": ["not_before"]}}])
         self.message_user(
             request,
             filled("Handed to the workers: {users}.", users=display.with_noun(enqueued, "user")),

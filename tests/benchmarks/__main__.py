@@ -2,8 +2,8 @@
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
 ``message`` and ``streams`` can be run alone;
-``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which ``file_answers`` and
-``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
+``audit_chain``, ``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which
+``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import os
@@ -33,6 +33,7 @@ def run(url: str) -> None:
 
     django.setup()
     from tests.benchmarks import (  # noqa: PLC0415
+        audit_chain,
         backup,
         branches,
         budget,
@@ -66,6 +67,7 @@ def run(url: str) -> None:
     from tests.benchmarks.memory import evidence  # noqa: PLC0415
 
     alone = {
+        "audit_chain": audit_chain.main,
         "inspection": inspection.main,
         "thinking": thinking.main,
         "thread_list": thread_list.main,

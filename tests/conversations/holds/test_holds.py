@@ -1,5 +1,7 @@
 """While a hold covers it, what a person deletes is kept where only staff with a right of its own read it, and then it goes."""
 
+import json
+import re
 import threading
 import uuid
 from datetime import timedelta
@@ -8,19 +10,22 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection, connections, transaction
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from config.backups import erasure
+from conversations.accounts.instructions import instruct
 from conversations.files import storage
 from conversations.holds import actions, coverage, custody, release
 from conversations.holds.actions import HoldSubject
 from conversations.models import ContentAccess, HeldRow, LegalHold, Project, Thread
-from conversations.threads import deletion, projects, temporary
+from conversations.threads import deletion, feedback, projects, prompts, temporary
 from conversations.upkeep import retention
 from memory import forgetting
+from memory.models import Memory
 from tests.conversations.factories import make_file, make_thread, make_user
 from tests.conversations.staff.conftest import StaffReader, page_url
 from tests.waiting import until
@@ -109,6 +114,50 @@ def test_retention_temporary_chats_and_the_end_of_an_account_lose_nothing(user: 
     assert held() != set(), "another hold lasts"
     end(second)
     assert (HeldRow.objects.count(), tables_with(CANARY)) == (0, set())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_overwritten_is_kept_as_it_was(user: User, client: Client) -> None:
+    """Edited over the API, as people do it; and what they take back."""
+    thread = make_thread(user, ["Hello.", "Hello."])
+    answer = thread.messages.get(role="assistant")
+    project = projects.create(user, name=f"{CANARY} 0", instructions=f"{CANARY} 1")
+    prompt = prompts.create(user, name="a", text=f"{CANARY} 2")
+    going = prompts.create(user, name="b", text=f"{CANARY} 3")
+    instruct(user, about=f"{CANARY} 4")
+    Thread.objects.filter(id=thread.id).update(title=f"{CANARY} 5", instructions=f"{CANARY} 6")
+    note = Memory.objects.create(user=user, content=f"{CANARY} 7", created_at=timezone.now())
+    feedback.give(user, str(answer.id), feedback.Verdict(value=1, text=f"{CANARY} 8"))
+    client.force_login(user)
+    edits: list[tuple[str, str, dict[str, Any]]] = [
+        ("PATCH", f"projects/{project.id}/", {"name": "x", "instructions": ""}),
+        ("PATCH", f"prompts/{prompt.id}/", {"text": "x"}),
+        ("DELETE", f"prompts/{going.id}/", {}),
+        ("PATCH", "account/instructions/", {"about": "x"}),
+        ("PATCH", f"threads/{thread.id}/", {"title": "x", "instructions": ""}),
+        ("PATCH", f"memories/{note.id}/", {"content": "x"}),
+        ("POST", f"messages/{answer.id}/feedback/", {"value": -1, "text": f"{CANARY} 9"}),
+        ("DELETE", f"messages/{answer.id}/feedback/", {}),
+    ]
+    hold = begin(user)
+    for method, path, body in edits:
+        response = client.generic(method, f"/api/v1/{path}", json.dumps(body), "application/json")
+        assert response.status_code < 300, (path, response.content)
+    rows = HeldRow.objects.filter(data__icontains=CANARY)
+    kept = {
+        (row.kind.partition(".")[2], text) for row in rows for text in re.findall(f"{CANARY} .", json.dumps(row.data))
+    }
+    assert kept == {
+        *(("Project", f"{CANARY} {number}") for number in (0, 1)),
+        *(("Prompt", f"{CANARY} {number}") for number in (2, 3)),
+        ("Instructions", f"{CANARY} 4"),
+        *(("Thread", f"{CANARY} {number}") for number in (5, 6)),
+        ("Memory", f"{CANARY} 7"),
+        *(("Feedback", f"{CANARY} {number}") for number in (8, 9)),
+    }
+    assert tables_with(CANARY) == {"conversations_heldrow"}
+    end(hold)
+    assert tables_with(CANARY) == set()
 
 
 OPERATIONS = ["hold person", "hold project", "end first", "delete inside", "delete outside", "forget outside"]
