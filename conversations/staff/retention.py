@@ -101,7 +101,7 @@ class RetentionRuleAdmin(PageAdmin[RetentionRule]):
             "opts": self.opts,
             "title": gettext("What this rule deletes"),
             "sent": [(name, value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"],
-            "kind": dict(RetentionRule.Kind.choices)[values["kind"]],
+            "kind": gettext(str(RetentionRule.Kind(values["kind"]).label)),
             "group": group,
             "project": project,
             "days": values["days"],
