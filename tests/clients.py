@@ -1,6 +1,7 @@
 """A program that talks to a real server over HTTP and WebSocket, as an integrator's would."""
 
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -56,6 +57,8 @@ class ServerClient:
     def socket(self, thread: str = "new", **options: Any) -> Iterator[ClientConnection]:
         address = f"{self.url.replace('http', 'ws', 1)}ws/threads/{thread}/"
         subprotocols = [Subprotocol("Token"), Subprotocol(self.token)]
+        if address.startswith("wss:"):
+            options.setdefault("ssl", without_tickets())
         with connect(address, subprotocols=subprotocols, **{"open_timeout": 60, **options}) as connection:
             yield connection
 
@@ -69,6 +72,14 @@ class ServerClient:
             return urllib.request.urlopen(request, timeout=seconds)  # noqa: S310
         except urllib.error.HTTPError as error:
             raise ApiError(error.code, _told(error)) from error
+
+
+def without_tickets() -> ssl.SSLContext:
+    """For a socket that one thread reads while another writes. By TLS 1.3 a server sends session tickets once it is connected;
+    a write at the moment when one is read is lost in OpenSSL without an error."""
+    context = ssl.create_default_context()
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    return context
 
 
 def _told(error: urllib.error.HTTPError) -> Json:
