@@ -8,6 +8,7 @@ from pathlib import Path
 import ldap
 import ldap.modlist
 
+from tests.certificates import self_signed
 from tests.services import free_port, program, until_left
 from tests.waiting import until
 
@@ -24,12 +25,17 @@ suffix "{suffix}"
 rootdn "{admin}"
 rootpw "{password}"
 directory {folder}
+{tls}
 """
 
 
 @dataclass(frozen=True)
 class Directory:
+    """``secure_url`` speaks TLS from the start, ``url`` where StartTLS asks for it; both with ``certificate``."""
+
     url: str
+    secure_url: str
+    certificate: Path
 
     def write(self, name: str, **attributes: list[str]) -> None:
         """Put an entry in the place of the one that has this name."""
@@ -50,25 +56,28 @@ class Directory:
         self.write(f"uid={uid},ou=people", objectClass=["inetOrgPerson"], uid=[uid], userPassword=[password], **values)
         return f"uid={uid},ou=people,{SUFFIX}"
 
-    def group(self, name: str, *members: str) -> None:
+    def group(self, name: str, *members: str) -> str:
         self.write(f"cn={name},ou=groups", objectClass=["groupOfNames"], cn=[name], member=list(members) or [ADMIN])
+        return f"cn={name},ou=groups,{SUFFIX}"
 
 
 @contextmanager
 def directory_server(folder: Path) -> Iterator[Directory]:
-    url = f"ldap://127.0.0.1:{free_port()}"
+    url, secure_url = f"ldap://127.0.0.1:{free_port()}", f"ldaps://127.0.0.1:{free_port()}"
+    certificate = self_signed(folder)
+    tls = f"TLSCertificateFile {certificate}\nTLSCertificateKeyFile {certificate}"
     modules = f"modulepath {MODULES}\nmoduleload back_mdb" if MODULES.is_dir() else ""
     data = folder / "data"
     data.mkdir()
     (folder / "slapd.conf").write_text(
-        CONFIGURATION.format(modules=modules, suffix=SUFFIX, admin=ADMIN, password=PASSWORD, folder=data)
+        CONFIGURATION.format(modules=modules, suffix=SUFFIX, admin=ADMIN, password=PASSWORD, folder=data, tls=tls)
     )
     slapd = program("OPENBOOK_TEST_SLAPD", "slapd")
     # The shell ends it with its own input; with -d it stays in the foreground.
     shell = ["/bin/sh", "-c", '"$@" 2>/dev/null & read -r line; kill $! 2>/dev/null; wait', "sh"]
-    with until_left([*shell, slapd, "-d", "0", "-h", url, "-f", str(folder / "slapd.conf")]):
+    with until_left([*shell, slapd, "-d", "0", "-h", f"{url} {secure_url}", "-f", str(folder / "slapd.conf")]):
         until(lambda: _answers(url))
-        directory = Directory(url)
+        directory = Directory(url, secure_url, certificate)
         directory.write("", objectClass=["dcObject", "organization"], dc=["example"], o=["Example"])
         for unit in ("people", "groups"):
             directory.write(f"ou={unit}", objectClass=["organizationalUnit"], ou=[unit])

@@ -149,9 +149,22 @@ def _value(ldap_user: Any, name: str) -> str:
 
 def _say_away(sender: object, exception: ldap.LDAPError, **kwargs: Any) -> None:
     """The library takes any failure for a wrong password."""
-    log.warning("the directory failed", extra={"cause": type(exception).__name__})
+    log.warning("the directory failed", extra={"cause": _cause(exception)})
     if isinstance(exception, (*AWAY_ERRORS, ldap.INSUFFICIENT_ACCESS, ldap.INVALID_CREDENTIALS, ldap.NO_SUCH_OBJECT)):
         raise ValidationError(gettext(AWAY), code="directory_away") from exception
+
+
+def _cause(exception: ldap.LDAPError) -> str:
+    """In the library's words, with what may be wrong where it says too little: a certificate that is not trusted is no more to
+    it than a server that can't be reached."""
+    details = exception.args[0] if exception.args and isinstance(exception.args[0], dict) else {}
+    words = [type(exception).__name__, *(str(details[name]) for name in ("desc", "info") if details.get(name))]
+    directory = settings.OPENBOOK_DIRECTORY
+    is_secure = directory.get("start_tls") or directory.get("server", "").startswith("ldaps:")
+    if is_secure and isinstance(exception, (ldap.SERVER_DOWN, ldap.CONNECT_ERROR)):
+        authority = directory.get("certificate_authority_file") or "the system's authorities"
+        words.append(f"or its certificate is not of {authority}, or not for this name (certificate_authority_file)")
+    return ": ".join(words)
 
 
 ldap_error.connect(_say_away)

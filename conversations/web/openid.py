@@ -35,6 +35,9 @@ class OpenIdAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         configuration = {**provider_http.document(provider.server_url), **overrides}
         if not all(isinstance(configuration.get(name), str) for name in CONFIGURED):
             raise provider_http.ProviderAway("the provider does not describe itself")
+        issuer, server = configuration["issuer"], provider.server_url.partition("/.well-known/")[0]
+        if issuer.rstrip("/") != server.rstrip("/"):  # or else one provider could speak for another
+            raise OAuth2Error(f"the provider calls itself {issuer}, not {server}: write that as its server")
         return configuration
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: Any, **kwargs: Any) -> SocialLogin:
@@ -160,7 +163,7 @@ def back_channel_logout(request: HttpRequest, provider_id: str) -> HttpResponse:
         with provider_http.calls_for(is_row=bool(app.pk)):
             configuration = OpenIdAdapter(request, provider_id).openid_config
             told = openid_tokens.logout(token, configuration=configuration, client_id=app.client_id)
-    except openid_tokens.TokenRefused as error:
+    except (openid_tokens.TokenRefused, OAuth2Error) as error:
         return _refused(str(error))
     except provider_http.ProviderAway as error:
         return _refused(f"the provider's keys can't be read: {error}", status=503)

@@ -8,6 +8,7 @@ from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import render_authentication_error
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess, Provider
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.contrib.auth.models import User
 from django.core.exceptions import MultipleObjectsReturned
 from django.http import Http404, HttpRequest, HttpResponse
@@ -144,6 +145,6 @@ def _calling(
     try:
         with provider_http.calls_for(is_row=bool(provider.app.pk)):
             return view(request)
-    except provider_http.ProviderAway as error:
+    except (provider_http.ProviderAway, OAuth2Error) as error:
         page: HttpResponse = render_authentication_error(request, provider, exception=error)
         return page

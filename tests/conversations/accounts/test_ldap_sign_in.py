@@ -12,6 +12,7 @@ from pytest_django import Settings
 from config.secret_files import secret
 from conversations.accounts import lifecycle, provider_settings
 from conversations.runtime import rate_counters
+from tests.certificates import self_signed
 from tests.conversations.factories import make_user
 from tests.directory_server import ADMIN, PASSWORD, SUFFIX, Directory, directory_server
 from tests.services import free_port
@@ -114,3 +115,46 @@ def test_a_directory_that_is_away_says_so_and_superusers_get_in(settings: Settin
     user, words = sign_in("ann", "her directory password")
     assert (user, "The directory does not answer" in words, 'value="ann"' in words) == (None, True, True)
     assert sign_in("root", "correct horse battery")[0] == root
+
+
+@pytest.mark.parametrize("is_start_tls", [True, False])
+def test_a_directory_is_asked_by_tls_where_its_certificate_is_trusted(
+    directory: Directory, settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture, is_start_tls: bool
+) -> None:
+    directory.person("dan", "his directory password")
+    server, start_tls = (directory.url, "start_tls = true\n") if is_start_tls else (directory.secure_url, "")
+    own, other = directory.certificate, self_signed(tmp_path)
+
+    def signed_in(authority: str) -> tuple[User | None, str]:
+        configure(settings, tmp_path, server, f'sign_up = "anybody"\n{start_tls}{authority}')
+        return sign_in("dan", "his directory password")
+
+    user, _ = signed_in(f'certificate_authority_file = "{own}"')
+    assert user and user.username == "dan"
+    for authority, words in ((f'certificate_authority_file = "{other}"', str(other)), ("", "the system's authorities")):
+        nobody, page = signed_in(authority)
+        assert (nobody, "The directory does not answer" in page) == (None, True)
+        [record] = [each for each in caplog.records if each.message == "the directory failed"][-1:]
+        cause = str(vars(record)["cause"])
+        assert f"its certificate is not of {words}, or not for this name" in cause
+        assert "password" not in cause
+
+
+def test_groups_within_groups_count_where_it_is_said(directory: Directory, settings: Settings, tmp_path: Path) -> None:
+    """As Active Directory has them; the library asks for the groups of groups one after another, by no rule of a server."""
+    eve = directory.person("eve", "her directory password")
+    team = directory.group("team", eve)
+    inner = directory.group("inner", team)
+    directory.group("writers", inner)
+    directory.group("team", eve, directory.group("admins", inner))  # in a circle
+
+    def groups(kind: str) -> tuple[list[str], bool]:
+        configure(settings, tmp_path, directory.url, f'sign_up = "anybody"\ngroup_type = "{kind}"')
+        user, _ = sign_in("eve", "her directory password")
+        assert user
+        return [*user.groups.values_list("name", flat=True)], user.is_staff
+
+    assert groups("active_directory") == ([], False)
+    assert groups("nested_active_directory") == (["Writers"], True)
+    directory.group("team", ADMIN)
+    assert groups("nested_active_directory") == ([], False)
