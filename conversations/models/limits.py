@@ -29,6 +29,7 @@ class TokenReservation(models.Model):
         NOTES = "notes", "notes of a conversation"
         TITLE = "title", "title of a conversation"
         TRIAL = "trial", "trial of a connection"
+        MODERATION = "moderation", "check by a moderation model"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     purpose = models.CharField(max_length=10, choices=Purpose)

@@ -12,6 +12,7 @@ class Stage(models.TextChoices):
     """When something is examined."""
 
     MESSAGE = "message", "message"
+    FILES = "files", "files"
     REPLY = "reply", "reply"
 
 
@@ -35,7 +36,9 @@ class Moderator(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     is_active = models.BooleanField("active", default=True)
     order = models.PositiveSmallIntegerField(default=0, help_text="Those with a lower number are asked first.")
-    examines_messages = models.BooleanField(default=True, help_text="Before a model is given them.")
+    examines_messages = models.BooleanField(
+        default=True, help_text="Before a model is given them: what people write, and what their files say."
+    )
     examines_replies = models.BooleanField(
         default=False,
         help_text="Before tools are run. A check that may refuse replies holds them back until they have been checked.",
@@ -60,6 +63,11 @@ class Moderator(models.Model):
     )
     model = models.CharField(
         max_length=80, blank=True, help_text="Of a model: its id; empty: the service's own choice."
+    )
+    sees_pictures = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Of a model that takes pictures, too: it is shown those of the files. Others are shown none.",
     )
     url = models.CharField("address", max_length=300, blank=True, help_text="Of a service of one's own.")
     seconds = models.FloatField(

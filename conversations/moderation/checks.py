@@ -3,17 +3,23 @@
 import asyncio
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol, TypedDict
 
 import httpx2
 from django.conf import settings
 
-from conversations.models import Moderator, Stage
+from conversations.accounts import allowances, budgets
+from conversations.context.tokens.estimate import estimate_tokens
+from conversations.errors import RateLimited
+from conversations.models import Moderator, Stage, TokenReservation
 from conversations.moderation import patterns
 from conversations.moderation.verdicts import Opinion
 from conversations.providers import ProviderError, get_provider
+from conversations.providers.base import ModelCall, moderate
 from conversations.providers.http_client import open_client
 from conversations.providers.signatures import signature_headers
 from conversations.runtime.db import in_database
@@ -21,6 +27,10 @@ from conversations.runtime.text import clean
 
 CATEGORY = re.compile(r"[A-Za-z0-9][\w /.:-]{0,79}", re.ASCII)
 """The name of a category, which is recorded: a service must not repeat what somebody wrote."""
+PIECE_CHARS = 30_000
+"""Moderation models take so much at once."""
+PICTURE_TOKENS = 1_600
+"""What a picture counts at most, as models count them that say so."""
 LARGEST_ANSWER = 64 * 1024
 """Bytes that a service may answer with."""
 
@@ -31,10 +41,12 @@ class CheckFailed(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Examined:
-    """A text at a stage, with whose it is. ``text`` is never empty."""
+    """A text at a stage, with whose it is. ``text`` is empty only where there are ``pictures``, as addresses that hold them
+    (``data:``)."""
 
     stage: Stage
     text: str
+    pictures: Sequence[str] = ()
     user_id: int
     thread_id: str
     reply_id: str
@@ -65,13 +77,40 @@ async def by_patterns(moderator: Moderator, examined: Examined) -> Opinion:
 
 
 async def by_model(moderator: Moderator, examined: Examined) -> Opinion:
-    """By a service that has OpenAI's ``POST /moderations``."""
+    """By a service that has OpenAI's ``POST /moderations``: a long text in pieces, then pictures, until something is seen."""
+    pictures = examined.pictures if moderator.sees_pictures else ()
     try:
         provider = await in_database(get_provider)(moderator.provider or "openai")
-        categories = await provider.moderate(moderator.model, examined.text, seconds=moderator.seconds)
+        for text, picture in [*((piece, "") for piece in pieces_of(examined.text)), *(("", each) for each in pictures)]:
+            tokens = estimate_tokens(text) if text else PICTURE_TOKENS
+            async with _reserved(examined.user_id, provider.name, moderator, tokens) as call:
+                categories = await moderate(provider, moderator.model, text, picture, call, seconds=moderator.seconds)
+            if categories:
+                return Opinion(labels=tuple(categories))
     except ProviderError as error:
         raise CheckFailed(error.message) from None
-    return Opinion(labels=tuple(categories))
+    except RateLimited as error:
+        raise CheckFailed(f"It was not asked: the person's limits leave no room for it ({error.code}).") from None
+    return Opinion()
+
+
+@asynccontextmanager
+async def _reserved(user_id: int, provider: str, moderator: Moderator, tokens: int) -> AsyncIterator[ModelCall]:
+    """A call of the model, whose tokens are set aside until it has ended. It costs what its price says, and nothing where it
+    has none. Raises ``RateLimited``."""
+    charge = await in_database(budgets.charge)(provider, moderator.model, input_tokens=tokens, output_tokens=0)
+    charge = replace(charge, money=charge.money or 0)
+    lasts = timedelta(seconds=3 * moderator.seconds)
+    reserve = in_database(allowances.reserve)
+    call = ModelCall(reservation=await reserve(user_id, TokenReservation.Purpose.MODERATION, charge, lasts=lasts))
+    try:
+        yield call
+    finally:
+        await asyncio.shield(in_database(allowances.settle)(user_id, call))
+
+
+def pieces_of(text: str) -> list[str]:
+    return [text[start : start + PIECE_CHARS] for start in range(0, len(text), PIECE_CHARS)]
 
 
 async def by_webhook(moderator: Moderator, examined: Examined) -> Opinion:

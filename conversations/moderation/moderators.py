@@ -54,14 +54,16 @@ def at_stage(moderators: Iterable[Moderator], stage: Stage) -> list[Moderator]:
     return [
         moderator
         for moderator in moderators
-        if (moderator.examines_messages if stage is Stage.MESSAGE else moderator.examines_replies)
+        if (moderator.examines_replies if stage is Stage.REPLY else moderator.examines_messages)
     ]
 
 
 async def examine(moderators: Sequence[Moderator], examined: Examined) -> list[Verdict]:
-    """What each makes of a text, up to the first that stops it."""
+    """What each makes of a text, up to the first that stops it. Pictures alone are shown to those that see them."""
     verdicts: list[Verdict] = []
     for moderator in moderators:
+        if not examined.text and not moderator.sees_pictures:
+            continue
         verdicts.append(await _asked(moderator, examined))
         if verdicts[-1].stops:
             break

@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.models import ModerationFinding, Moderator, Stage
+from conversations.runtime.wording import worded
 
 Result = ModerationFinding.Result
 
+STAYS = "Your message stays, but later answers are not given it. You can put it another way."
 REFUSED_WORDS = {
-    Stage.MESSAGE: "This message was not sent to a model: it is against the rules of this server. Your message stays, but "
-    "later answers are not given it. You can put it another way.",
-    Stage.REPLY: "The answer is not shown: it is against the rules of this server. Your message stays, but later answers are "
-    "not given it. You can put it another way.",
+    Stage.MESSAGE: worded("This message was not sent to a model: it is against the rules of this server.", STAYS),
+    Stage.FILES: worded(
+        "This message was not answered: what its files say is against the rules of this server.", STAYS
+    ),
+    Stage.REPLY: worded("The answer is not shown: it is against the rules of this server.", STAYS),
 }
-UNAVAILABLE = (
-    "What is sent and answered here has to be checked first, and the check can't be made at the moment. Your message is saved; "
-    "try again."
+UNAVAILABLE = worded(
+    "What is sent and answered here has to be checked first, and the check can't be made at the moment.",
+    "Your message is saved; try again.",
 )
 MOST_LABELS = 20
 LABEL_CHARS = 80

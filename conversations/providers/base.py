@@ -349,9 +349,10 @@ class Provider(ABC):
         """What the service offers now; nothing where it doesn't tell. Raises ``ProviderError``."""
         return []
 
-    async def moderate(self, model: str, text: str, *, seconds: float) -> Sequence[str]:
-        """The categories in which its moderation model sees something wrong with a text, none where it sees nothing. ``model``
-        may be empty, for its own choice. Raises ``ProviderError``, always where it has no such model."""
+    async def moderate(self, model: str, text: str, *, seconds: float, picture: str = "") -> Sequence[str]:
+        """The categories in which its moderation model sees something wrong with a text, or with a picture (an address that
+        holds it), none where it sees nothing. ``model`` may be empty, for its own choice. To be called by ``moderate`` of this
+        module alone. Raises ``ProviderError``, always where it has no such model."""
         raise ProviderError(
             "no_moderation",
             f"The provider {self.name} has no moderation model. Name a connection that speaks OpenAI's interface.",
@@ -385,6 +386,18 @@ async def ask(
         async for event in events:
             call.note(event)
             yield event
+
+
+async def moderate(
+    provider: Provider, model: str, text: str, picture: str, call: ModelCall, *, seconds: float
+) -> Sequence[str]:
+    """As ``Provider.moderate``, for which ``call`` has tokens set aside. Raises ``Unreserved``."""
+    if call.reservation is None:
+        raise Unreserved("No tokens are set aside for this call.")
+    call.reservation.use()
+    categories = await provider.moderate(model, text, picture=picture, seconds=seconds)
+    call.note(Finished(stop_reason="end_turn"))
+    return categories
 
 
 async def whole_text(

@@ -146,9 +146,11 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
     async def _list_models(self, client: AsyncOpenAI) -> object:
         return await client.get("/models", cast_to=object)
 
-    async def moderate(self, model: str, text: str, *, seconds: float) -> Sequence[str]:
+    async def moderate(self, model: str, text: str, *, seconds: float, picture: str = "") -> Sequence[str]:
+        shown: Any = [{"type": "image_url", "image_url": {"url": picture}}] if picture else text
+
         async def examined(client: AsyncOpenAI) -> Sequence[str]:
-            body = {"input": text} | ({"model": model} if model else {})
+            body = {"input": shown} | ({"model": model} if model else {})
             return flagged_categories(await client.post("/moderations", cast_to=object, body=body))
 
         return await self._asked(examined, seconds)

@@ -199,8 +199,9 @@ def _ended(book: Journal, live: LiveReply, task: asyncio.Task[None]) -> None:
 
 
 async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
+    run = ReplyRun(live, opened)
     try:
-        outcome = await ReplyRun(live, opened).answer()
+        outcome = await run.answer()
     except asyncio.CancelledError:
         outcome = live.end_with or interruption()
     except Exception as error:  # whatever it is, the reply ends and the person is told
@@ -235,6 +236,8 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
         book.titles.want(TitleJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1]))
     if await in_database(_learn_from)(opened.thread.user_id, job, book.counts) and job:
         book.counts.want(job)
+    if not is_draining():
+        await run.moderation.examine_rest([*live.transcript.current, *live.transcript.unfinished])
 
 
 def _begins_thread(live: LiveReply, opened: OpenedReply) -> bool:

@@ -129,6 +129,7 @@ class ReplyRun:
         sections: Sequence[Section]
         while True:
             self._tell_of_request()
+            await self.moderation.examine_files(self.context)
             answered = await self._ask()
             if anew := await self._anew(answered) or await self._elsewhere(answered):
                 outcome, self.options = anew

@@ -141,13 +141,16 @@ class ReplyTranscript:
         """The blocks of the turn: texts, calls and results in order, without calls that have no results. What the model
         showed of its thinking stands where it came; it alone is no turn."""
         current = [block for block in self.current if block["type"] != "tool_use"]
-        unfinished = text_blocks(self._text.text) if self._text.text else []
-        if self._thought.text:
-            unfinished.append({"type": "thinking", "thinking": self._thought.text})
-        blocks = [*(block for blocks in self.rounds for block in blocks), *current, *unfinished]
+        blocks = [*(block for blocks in self.rounds for block in blocks), *current, *self.unfinished]
         whole = joined(self.before, blocks) if self._joins or self._text.begun else [*self.before, *blocks]
         stored = [kept for block in whole if (kept := as_stored(block, shows_thinking=self.shows_thinking))]
         return stored if any(block["type"] != "thinking" for block in stored) else []
+
+    @property
+    def unfinished(self) -> list[Block]:
+        """The text that is being written, and what is shown of the thinking that goes on."""
+        text: list[Block] = [*text_blocks(self._text.text)] if self._text.text else []
+        return [*text, {"type": "thinking", "thinking": self._thought.text}] if self._thought.text else text
 
     @property
     def is_new(self) -> bool:

@@ -2,16 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
+from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 
-from conversations.models import ModerationFinding, Moderator, Reply
+from conversations.models import ModerationFinding, Moderator, Reply, Stage
 from conversations.moderation import moderators, patterns
-from conversations.runtime.wording import filled, lazy
+from conversations.moderation.checks import Examined
+from conversations.runtime.wording import filled, lazy, translated
 from conversations.staff import connection_addresses, display
 from conversations.staff.base import InspectionAdmin, PageAdmin, column, thread_column, user_column
+from conversations.staff.connections import give_database_back
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Moderator]
@@ -52,6 +57,15 @@ class ModeratorForm(ModelForm):
         return values
 
 
+class TrialForm(forms.Form):
+    """A text as it would come at a stage. Pictures and files are not tried."""
+
+    stage = forms.ChoiceField(choices=[(stage.value, stage.label) for stage in Stage], label=lazy("As"))
+    text = forms.CharField(
+        max_length=20_000, label=lazy("Text"), widget=forms.Textarea({"rows": 8, "cols": 80, "dir": "auto"})
+    )
+
+
 @admin.register(Moderator)
 class ModeratorAdmin(PageAdmin[Moderator]):
     form = ModeratorForm
@@ -72,10 +86,47 @@ class ModeratorAdmin(PageAdmin[Moderator]):
         (None, {"fields": ["name", "kind", ("is_active", "order"), ("examines_messages", "examines_replies")]}),
         ("What comes of it", {"fields": ["action", "words", "when_failing", "seconds"]}),
         ("A list of patterns", {"fields": ["patterns"]}),
-        ("A moderation model", {"fields": ["provider", "model"]}),
+        ("A moderation model", {"fields": ["provider", "model", "sees_pictures"]}),
         ("A service of one\u2019s own", {"fields": ["url"]}),
     ]
     empty_text = "No checks: what people send and models answer is not examined. Add one to mark or refuse some of it."
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.try_view)
+        return [path("<path:object_id>/try/", view, name="conversations_moderator_try"), *super().get_urls()]
+
+    def try_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What the check, as it is saved, makes of a text. Nothing of it is stored."""
+        moderator = self.get_object(request, object_id)
+        if not self.has_change_permission(request, moderator):
+            raise PermissionDenied
+        if moderator is None:
+            raise Http404
+        form = TrialForm(request.POST or None)
+        verdict = None
+        if request.method == "POST" and form.is_valid():
+            assert request.user.pk
+            give_database_back()
+            examined = Examined(
+                stage=Stage(form.cleaned_data["stage"]),
+                text=form.cleaned_data["text"],
+                user_id=request.user.pk,
+                thread_id="",
+                reply_id="",
+                assistant="",
+            )
+            [verdict] = async_to_sync(moderators.examine)([moderator], examined)
+        context = self.admin_site.each_context(request) | {
+            "title": filled("Try {name}", name=moderator.name),
+            "opts": self.opts,
+            "original": moderator,
+            "form": form,
+            "verdict": verdict,
+            "words": verdict and translated(verdict.words),
+            "result": verdict and ModerationFinding.Result(verdict.result).label,
+            "took": verdict and display.milliseconds(verdict.milliseconds),
+        }
+        return TemplateResponse(request, "admin/conversations/moderator/try.html", context)
 
     def save_model(self, request: HttpRequest, obj: Moderator, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

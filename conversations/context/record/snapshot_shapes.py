@@ -294,7 +294,7 @@ class ModerationAnswer(TypedDict):
     """What one check of this server made of the message, or of what a model wrote in this reply."""
 
     moderator: Annotated[str, "What staff call it."]
-    stage: Annotated[str, Stage, "Of the message, before a model is given it, or of the reply."]
+    stage: Annotated[str, Stage, "Of the message or of what files say, before a model is given it, or of the reply."]
     result: Annotated[str, ModerationFinding.Result, "`failed`: the check could not be made."]
     labels: Annotated[list[str], "Lines of patterns, or categories; nothing of the text."]
     at: Annotated[datetime, "When it was made."]

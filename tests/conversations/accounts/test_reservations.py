@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 NOTES, TRIAL = TokenReservation.Purpose.NOTES, TokenReservation.Purpose.TRIAL
 PRODUCT = ("conversations", "memory", "artifacts", "config")
-CALLED = re.compile(r"\b(?:stream|Reservation|of_request)\(")
+CALLED = re.compile(r"\b(?:stream|moderate|ask|whole_text|reserve|reserved|Reservation|of_request)\(")
 TOLD = {"input_tokens": 3_000, "output_tokens": 100}
 
 
@@ -71,13 +71,53 @@ def test_a_model_is_called_in_one_place_and_reservations_are_made_in_one() -> No
         "conversations/providers/base.py:ask",
         "conversations/accounts/provider_http.py:_call",  # of sign-in
         "conversations/moderation/checks.py:by_webhook",  # HTTP, to a service of the operator's own
+        "conversations/audit/http_destination.py:_post",  # the same
         "conversations/providers/local.py:stream",  # its own, of the class above
+    }
+    assert {where for name, where in found if name == "moderate"} == {
+        "conversations/providers/base.py:moderate",
+        "conversations/moderation/checks.py:by_model",
     }
     assert {where for name, where in found if name == "Reservation"} == {
         "conversations/accounts/allowances.py:of_request",
         "conversations/accounts/allowances.py:reserve",
     }
     assert {where.split(":")[0] for name, where in found if name == "of_request"} == {"conversations/replies/rounds.py"}
+
+
+RESERVED_FOR = {
+    "conversations/replies/rounds.py:_stream": "replies with their rounds, retries and fallbacks, by their row",
+    "conversations/context/query/rewriting.py:_ask": "contextualised queries, by the row of their reply",
+    "conversations/replies/model_titles.py:give_title": "titles",
+    "memory/consolidation/summarize.py:_answer": "notes",
+    "conversations/providers/connection_trial.py:_ask": "trials of connections",
+    "conversations/moderation/checks.py:by_model": "moderation models",
+}
+"""Whoever has a model asked, and for what: all kinds of calls that cost. To count tokens costs nothing at any service that is
+asked for it, and what judges answers in benchmarks and proofs is no part of the product."""
+RESERVING = {
+    "conversations/replies/model_titles.py:record",
+    "memory/consolidation/summarize.py:record",
+    "conversations/staff/connections.py:_tried",
+    "conversations/moderation/checks.py:_reserved",
+    "conversations/accounts/allowances.py:reserved",
+}
+
+
+def test_every_kind_of_call_that_costs_is_known_and_set_aside() -> None:
+    """One that is new fails here until it has a reservation, and its name in the list."""
+    found = set(calls())
+    others = {
+        "config/worker/loop.py:_ask",
+        "conversations/replies/rounds.py:_build",
+    }  # a worker's loop; a memory service
+    inner = {"conversations/providers/base.py:whole_text", "conversations/providers/base.py:moderate"}
+    own = "conversations/providers/http_provider.py:_asked"
+    asking = {where for name, where in found if name in ("ask", "whole_text", "moderate")}
+    assert asking - others - inner - {own} == RESERVED_FOR.keys()
+    assert {where for name, where in found if name in ("reserve", "reserved")} == RESERVING
+    purposes = {TokenReservation.Purpose(each) for each in ("notes", "title", "trial", "moderation")}
+    assert set(TokenReservation.Purpose) == purposes, "each of them is one of the kinds above"
 
 
 async def heard(call: ModelCall) -> list[Any]:

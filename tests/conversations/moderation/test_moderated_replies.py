@@ -1,29 +1,57 @@
 """Checks of what people send and models answer, from the message to the record."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import translation
 from pytest_django import Settings
 
 from artifacts.models import Artifact
 from conversations import replies
 from conversations.context.record import snapshot_api
-from conversations.models import Assistant, ContextSnapshot, Message, ModerationFinding, Moderator, Reply, Thread
+from conversations.context.tokens.estimate import estimate_tokens
+from conversations.errors import RefusedByModeration, describe
+from conversations.models import (
+    Assistant,
+    ContextSnapshot,
+    Message,
+    ModerationFinding,
+    Moderator,
+    Reply,
+    Stage,
+    Thread,
+    TokenReservation,
+)
 from conversations.moderation import moderators
+from conversations.moderation.checks import Examined
+from conversations.moderation.verdicts import REFUSED_WORDS, UNAVAILABLE
 from conversations.providers.signatures import signature_headers
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
+from conversations.runtime.wording import translated
 from tests import model_scripts as scripts
 from tests.conversations.connections import LOOPBACK, make_connection
-from tests.conversations.factories import make_moderator, make_thread
+from tests.conversations.factories import make_file, make_moderator, make_thread, make_user
 from tests.model_server import ModelServer
 from tests.other_services import elsewhere
+
+FLAGGED = {"results": [{"flagged": True, "categories": {"violence": True, "hate": False}}]}
+CLEAN = {"results": [{"flagged": False, "categories": {"violence": False}}]}
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 SECRET = "falcon"
+
+
+@pytest.fixture
+def superuser_client() -> Client:
+    client = Client()
+    client.force_login(make_user(is_staff=True, is_superuser=True))
+    return client
 
 
 def of_replies(**values: Any) -> Moderator:
@@ -196,3 +224,127 @@ async def test_a_moderation_model_is_asked_by_a_connection(user: User, model: Mo
     assert events[-1][1]["error"]["code"] == "refused_by_moderation"
     assert await findings(opened) == [("Projects", "message", "refused", ["violence"])]
     assert model.bodies == []
+
+
+async def with_file(user: User, content: bytes = b"words", **values: Any) -> tuple[OpenedReply, list[tuple[str, Any]]]:
+    file = await in_database(make_file)(user, content, state="ready", **values)
+    opened = await replies.start(user=user, thread_id=None, content="Read this", files=[str(file.id)])
+    return opened, [(event.type, event.data) async for event in replies.follow(opened.reply.id)]
+
+
+async def test_what_files_say_is_examined_before_a_model_is_given_it(user: User, model: ModelServer) -> None:
+    await in_database(make_moderator)()
+    opened, events = await with_file(user, parts=["Of birds", "The falcon flies"], name="birds.txt")
+    assert model.bodies == []
+    kind, ending = events[-1]
+    assert (kind, ending["error"]["code"], ending["error"]["details"]["stage"]) == (
+        "reply.failed", "refused_by_moderation", "files",
+    )  # fmt: skip
+    assert ending["error"]["message"].startswith("This message was not answered: what its files say")
+    assert await findings(opened) == [
+        ("Projects", "message", "allowed", []),
+        ("Projects", "files", "refused", ["line 1"]),
+    ]
+    model.script(scripts.text("Birds."), scripts.text("More birds."))
+    opened, events = await with_file(user, parts=["Of birds"], name="others.txt")
+    assert shown(events) == "Birds."
+    assert (await findings(opened))[1:] == [("Projects", "files", "allowed", [])]
+    _, events = await with_file(user, parts=["Of birds"], name="falcon.txt")
+    assert events[-1][1]["error"]["code"] == "refused_by_moderation", "its name goes to the model, too"
+
+
+async def test_pictures_are_shown_to_a_model_that_sees_them(user: User, model: ModelServer, settings: Settings) -> None:
+    settings.OPENBOOK_INNER_NETWORKS = LOOPBACK
+    picture: dict[str, Any] = {"kind": "image", "name": "a.png", "parts": ["A photo"], "picture": b"\x89PNG picture"}
+    with elsewhere({"/v1/moderations": (200, {}, json.dumps(CLEAN)), "*": (404, {}, "{}")}) as service:
+        await in_database(make_connection)(f"{service.url}/v1", kind="openai")
+        row = await in_database(make_moderator)(kind="model", provider="team", model="omni", sees_pictures=True)
+        model.script(scripts.text("A bird."), scripts.text("A bird."))
+        await with_file(user, **picture)
+        bodies = [json.loads(request.raw_body)["input"] for request in service.requests]
+        assert bodies[0] == "Read this"
+        assert "A photo" in bodies[1]
+        [shown_picture] = bodies[2]
+        assert shown_picture["image_url"]["url"].startswith("data:image/png;base64,iVBORyBwaWN0dXJl")
+        await Moderator.objects.filter(pk=row.pk).aupdate(sees_pictures=False)
+        moderators.reread()
+        await with_file(user, **picture)
+        assert [type(json.loads(request.raw_body)["input"]) for request in service.requests[3:]] == [str, str]
+
+
+async def test_a_check_that_only_marks_sees_a_reply_that_was_stopped(user: User, model: ModelServer) -> None:
+    await in_database(of_replies)(action="mark")
+    gate = scripts.Gate()
+    model.script(scripts.text("A falcon", gate, " is a bird."))
+    opened = await replies.start(user=user, thread_id=None, content="What is it?")
+    async for event in replies.follow(opened.reply.id):
+        if event.type == "reply.delta":
+            await replies.stop(user=user, reply_id=opened.reply.id)
+    gate.open()
+    async with asyncio.timeout(60):
+        while not await findings(opened):  # noqa: ASYNC110  # after the end, for which nobody waits
+            await asyncio.sleep(0.01)
+    assert await findings(opened) == [("Projects", "reply", "marked", ["line 1"])]
+    assert [text for role, text, _ in await turns(opened.thread) if role == "assistant"] == ["A falcon"]
+
+
+async def test_what_a_moderation_model_takes_is_set_aside_and_counted(
+    user: User, model: ModelServer, settings: Settings
+) -> None:
+    settings.OPENBOOK_INNER_NETWORKS = LOOPBACK
+    answers: dict[str, Any] = {"/v1/moderations": (200, {}, json.dumps(CLEAN)), "*": (404, {}, "{}")}
+    with elsewhere(answers) as service:
+        await in_database(make_connection)(f"{service.url}/v1", kind="openai")
+        await in_database(make_moderator)(kind="model", provider="team", model="omni")
+        model.script(scripts.text("Yes."))
+        await exchange(user, "Hello there")
+        [row] = [row async for row in TokenReservation.objects.filter(user=user, purpose="moderation")]
+        assert (row.reserved, row.spent) == (row.spent, estimate_tokens("Hello there"))
+        answers["/v1/moderations"] = (500, {}, "{}")
+        model.script(scripts.text("Yes."))
+        await exchange(user, "Hello again")
+        spent = [
+            row.spent async for row in TokenReservation.objects.filter(user=user, purpose="moderation").order_by("id")
+        ]
+        assert spent[1:] == [0], "what was not answered costs nothing"
+        asked = len(service.requests)
+        await TokenReservation.objects.all().adelete()
+        settings.OPENBOOK_LIMIT_TOKENS_DAY = 1
+        opened = Examined(
+            stage=Stage.MESSAGE, text="Too much of it", user_id=user.pk, thread_id="", reply_id="", assistant=""
+        )
+        [verdict] = await moderators.examine([await Moderator.objects.aget()], opened)
+        assert (verdict.result, "rate_limited" in verdict.problem or "limit" in verdict.problem) == ("failed", True)
+        assert len(service.requests) == asked, "no room, no call"
+
+
+def test_a_check_is_tried_before_it_is_switched_on(settings: Settings, superuser_client: Client) -> None:
+    row = make_moderator(is_active=False)
+    address = f"/admin/conversations/moderator/{row.pk}/"
+    assert f"{address}try/" in superuser_client.get(f"{address}change/").content.decode()
+    page = superuser_client.post(f"{address}try/", {"stage": "message", "text": "Of a Falcon"}).content.decode()
+    for words in (
+        "Refused",
+        "line 1",
+        "ms",
+        "it goes no further",
+        "This message was not sent to a model",
+        "Of a Falcon",
+    ):
+        assert words in page
+    page = superuser_client.post(f"{address}try/", {"stage": "reply", "text": "Of birds"}).content.decode()
+    assert "Allowed" in page
+    assert "This field is required" in superuser_client.post(f"{address}try/", {"stage": "reply"}).content.decode()
+    Moderator.objects.update(kind="webhook", url="http://127.0.0.1:1/", when_failing="closed", action="mark")
+    page = superuser_client.post(f"{address}try/", {"stage": "message", "text": "Of birds"}).content.decode()
+    assert ("Failed" in page, "It can’t be reached" in page or "It can&#x27;t be reached" in page) == (True, True)
+    assert not ModerationFinding.objects.exists()
+    assert superuser_client.get("/admin/conversations/moderator/0/try/").status_code == 404
+
+
+def test_what_a_person_reads_is_in_their_language() -> None:
+    with translation.override("de"):
+        for words in (*REFUSED_WORDS.values(), UNAVAILABLE):
+            assert translated(words) not in (words, "")
+    error = describe(RefusedByModeration(REFUSED_WORDS[Stage.MESSAGE]))
+    assert error["wording"]["sentences"] == [*REFUSED_WORDS[Stage.MESSAGE].sentences]

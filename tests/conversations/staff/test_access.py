@@ -155,7 +155,7 @@ def expected(name: str, role: Role) -> int:
             | "conversations_connection_models"
         ):
             return NOT_SO
-        case "conversations_serviceaccount_token" | "auth_user_password_change":
+        case "conversations_serviceaccount_token" | "conversations_moderator_try" | "auth_user_password_change":
             return OK if role.may("change", "_".join(name.split("_")[:2])) else REFUSED
         case _ if name == DOWNLOAD:
             return OK if role.gave_a_reason and role.permissions == LEAD else REFUSED
