@@ -28,6 +28,7 @@ BATCH = 500
 PRUNED_AT_ONCE = 5_000
 FIRST = bytes(32)
 """Stands for the digest before the first event."""
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 SAYS = (
     "id",
     "at",
@@ -87,7 +88,7 @@ def encode(number: int, event: dict[str, Any]) -> bytes:
         "id": str(event["id"]),
         "at": at.astimezone(UTC).isoformat(timespec="microseconds"),
     }
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return CANONICAL.encode(plain).encode()
 
 
 def next_digest(before: bytes, number: int, event: dict[str, Any]) -> bytes:
