@@ -6,12 +6,15 @@ What another person has does not exist: 404, also for staff and superusers, who 
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import pytest
+from allauth.account.internal.flows import login
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from django.test import AsyncClient
@@ -600,26 +603,16 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     assert without == WITHOUT_TEXTS
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("nobody", 4401),
-        ("deactivated", 4401),
-        ("other", 4404),
-        ("staff", 4404),
-        ("Support lead", 4404),
-        ("superuser", 4404),
-        ("second factor missing", 4401),
-        ("read token", 4404),
-        ("write token", 4403),
-        ("export token", 4403),
-        ("memory token", 4403),
-        ("token without its rights", 4403),
-        ("token elsewhere", 4403),
-        ("service", 4401),
-        ("service token", 4404),
-    ],
-)
+LET_GO, NOT_FOR_THIS, NOT_THERE = 4401, 4403, 4404
+SOCKET_CODES = {
+    **dict.fromkeys(CALLERS, NOT_THERE),
+    **dict.fromkeys(("nobody", "deactivated", "service", "second factor missing"), LET_GO),
+    **{name: NOT_FOR_THIS for name, scopes in TOKENS.items() if Scope.READ not in scopes},
+    "token elsewhere": NOT_FOR_THIS,
+}
+
+
+@pytest.mark.parametrize(("name", "code"), SOCKET_CODES.items())
 async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: int) -> None:
     ids = await in_database(with_everything)(user)
     caller = await in_database(make_caller)(name)
@@ -630,3 +623,31 @@ async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: 
     told = await socket.receive()
     assert (told["type"], await socket.close_code()) == ("error", code)
     assert NEEDLE not in str(told)
+
+
+async def test_a_fresh_proof_opens_nothing_of_anothers(user: User) -> None:
+    """Pages that ask first who sits there, once they know."""
+
+    def scene() -> tuple[Authenticator, AsyncClient]:
+        key = Authenticator.objects.create(user=user, type="webauthn", data={"name": NEEDLE, "credential": {}})
+        eve, client = make_user("eve"), AsyncClient()
+        with_some_password(eve)
+        client.force_login(eve)
+        session = client.session
+        session[login.AUTHENTICATION_METHODS_SESSION_KEY] = [
+            {"method": "password", "at": time.time(), "reauthenticated": True}
+        ]
+        session[login._AUTHENTICATION_METHODS_USER_SESSION_KEY] = str(eve.pk)
+        session.save()
+        return key, client
+
+    key, client = await in_database(scene)()
+    caller = Caller(client=client)
+    for name in ("remove", "edit"):
+        path = f"/accounts/2fa/webauthn/keys/{key.pk}/{name}/"
+        for method in ("GET", "POST"):
+            status, location, text = await answered(caller, method, path, {})
+            assert (status, NEEDLE in text) == (404, False), (method, path, location)
+    for path in ("recovery-codes/", "recovery-codes/download/", "webauthn/", "totp/deactivate/"):
+        assert NEEDLE not in (await answered(caller, "GET", f"/accounts/2fa/{path}", {}))[2]
+    assert await Authenticator.objects.filter(pk=key.pk, user=user, data__name=NEEDLE).aexists()

@@ -364,6 +364,7 @@ class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     inlines = [SignInInline, ManagersInline, AccessInline]
 
     class Media:
+        css = STYLES
         js = BOXES
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
