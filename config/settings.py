@@ -348,7 +348,7 @@ OPENBOOK_READING_NEEDS_FACTOR = env_switch("OPENBOOK_READING_NEEDS_FACTOR")
 # Sign-in by a company's account: a file with its providers
 OPENBOOK_SIGN_IN_PROVIDERS = env("OPENBOOK_SIGN_IN_PROVIDERS")
 SOCIALACCOUNT_PROVIDERS, OPENBOOK_DIRECTORY = provider_settings.read(OPENBOOK_SIGN_IN_PROVIDERS, os.environ, secret)
-# Off: a password is for superusers alone
+# Off: nobody signs in by a password of this server
 OPENBOOK_PASSWORD_SIGN_IN = env_switch("OPENBOOK_PASSWORD_SIGN_IN", default=True)
 # Beside the name of the product and of the server: of these alone no password is made
 OPENBOOK_PASSWORD_WORDS = env_list("OPENBOOK_PASSWORD_WORDS")
@@ -555,6 +555,7 @@ PASSWORD_RESET_TIMEOUT = 86_400
 ACCOUNT_ADAPTER = "conversations.web.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "conversations.web.forms.SignInForm",
+    "signup": "conversations.web.sign_up_forms.SignUpForm",
     "change_password": "conversations.web.forms.ChangePasswordForm",
     "set_password": "conversations.web.forms.SetPasswordForm",
     "reset_password_from_key": "conversations.web.forms.ResetPasswordKeyForm",

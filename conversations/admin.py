@@ -10,6 +10,7 @@ from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.holds import HeldRowAdmin, LegalHoldAdmin
+from conversations.staff.invitations import InvitationAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.mail import OutgoingMailAdmin
 from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
@@ -39,6 +40,7 @@ __all__ = [
     "FeedbackAdmin",
     "FileAdmin",
     "HeldRowAdmin",
+    "InvitationAdmin",
     "LanguageModelAdmin",
     "LegalHoldAdmin",
     "MessageAdmin",

@@ -195,7 +195,7 @@ def sign_in_is_possible(**kwargs: Any) -> list[CheckMessage]:
     if not settings.OPENBOOK_PASSWORD_SIGN_IN and not any(providers.values()) and not settings.OPENBOOK_DIRECTORY:
         problem = "OPENBOOK_PASSWORD_SIGN_IN is off, and no file names a provider to sign in by."
         hint = (
-            "Name one in OPENBOOK_SIGN_IN_PROVIDERS or in the admin, under Social applications, or leave the switch on."
+            "Name one in OPENBOOK_SIGN_IN_PROVIDERS or in the admin, under Sign-in providers, or leave the switch on."
         )
         problems.append(Warning(problem, hint=hint, id="openbook.W008"))
     return problems
@@ -209,3 +209,14 @@ def links_lead_here(**kwargs: Any) -> list[CheckMessage]:
     hint = "Set OPENBOOK_PUBLIC_URL to the address by which people reach this server, such as https://book.example."
     problem = "It is not known where links in mails are to lead: no one address of this server is configured."
     return [Warning(problem, hint=hint, id="openbook.W007")]
+
+
+@register()
+def addresses_can_be_proven(**kwargs: Any) -> list[CheckMessage]:
+    """Sign-up by the domain of a mail address takes a way to prove the address."""
+    by_domain = settings.OPENBOOK_SIGNUP and settings.OPENBOOK_SIGNUP_DOMAINS
+    if not by_domain or settings.MAILERS or settings.SOCIALACCOUNT_PROVIDERS:
+        return []
+    problem = "Nobody can sign up by a password: OPENBOOK_SIGNUP_DOMAINS is set, and no mail can prove an address."
+    hint = "Set OPENBOOK_MAIL_URL, or name a provider in OPENBOOK_SIGN_IN_PROVIDERS, or leave the domains out."
+    return [Warning(problem, hint=hint, id="openbook.W009")]

@@ -225,6 +225,11 @@ class ShareNotFound(NotFound):
     message = "There is no such link, or it isn't yours, or it is revoked already. Check the id."
 
 
+class InvitationNotFound(NotFound):
+    code = "invitation_not_found"
+    message = "There is no such invitation, or it isn't yours, or it is revoked already. Check the id."
+
+
 class PersonNotFound(NotFound):
     code = "person_not_found"
     message = "There is nobody with this id whose links you may hand over."
@@ -290,6 +295,11 @@ class AssistantNotAllowed(OpenbookError):
     type, code, status = "permission", "assistant_not_allowed", 403
 
 
+class InvitationEnded(OpenbookError):
+    type, code, status = "permission", "invitation_ended", 410
+    message = "This invitation works no more. Ask whoever sent it for a new one."
+
+
 class InsufficientScope(OpenbookError):
     """``details["scope"]`` is the one that the token lacks."""
 
@@ -310,7 +320,7 @@ class BeyondOwnRights(OpenbookError):
 
 class FreshSignInNeeded(OpenbookError):
     type, code, status = "permission", "fresh_sign_in_needed", 403
-    message = "This outlives your session: confirm that it is you at /accounts/reauthenticate/, then try again."
+    message = "This takes a fresh sign-in: confirm that it is you at /accounts/reauthenticate/, then try again."
 
 
 class RefusedByModeration(OpenbookError):

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.tasks import task
 from django.utils.translation import override
 
-from conversations.accounts import budget_warnings, lifecycle, mailing
+from conversations.accounts import budget_warnings, invitations, lifecycle, mailing
 from conversations.files import progress, storage
 from conversations.holds import release
 from conversations.models import Budget, File
@@ -56,6 +56,7 @@ def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
 def retain() -> None:
     hourly_figures.keep(clock.now())  # before they go
     retention.apply()
+    invitations.forget_ended(clock.now())
     key_renewal.renew()
 
 

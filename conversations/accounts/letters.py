@@ -7,11 +7,14 @@ from allauth.account.app_settings import PASSWORD_RESET_TOKEN_GENERATOR
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.account.utils import user_pk_to_url_str
 from django.contrib.auth.models import User
+from django.core import signing
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.runtime.site import public_address
+
+SIGN_UP, SIGN_UP_SECONDS = "openbook.sign-up", 86_400
 
 type Plain = str | int | None
 type Values = dict[str, Plain]
@@ -58,6 +61,26 @@ def password_link(user: User) -> str:
     return public_address() + reverse("account_reset_password_from_key", kwargs=values)
 
 
+def has_account(email: str) -> bool:
+    """Whether the address is somebody's here, proven or not."""
+    return (
+        EmailAddress.objects.filter(email__iexact=email).exists() or User.objects.filter(email__iexact=email).exists()
+    )
+
+
+def sign_up_token(email: str, invitation: str = "") -> str:
+    return signing.dumps([email, invitation], salt=SIGN_UP)
+
+
+def read_sign_up_token(token: str) -> tuple[str, str] | None:
+    """The address that is proven by it, and the id of an invitation, or nothing; ``None``: it is no such token, or too old."""
+    try:
+        email, invitation = signing.loads(token, salt=SIGN_UP, max_age=SIGN_UP_SECONDS)
+    except signing.BadSignature:
+        return None
+    return str(email), str(invitation)
+
+
 def write(kind: str, *, to: str, user: User | None, values: Values) -> Letter:
     """In the language that is active. Raises ``KeyError`` for a kind that there is not."""
     return KINDS[kind](Envelope(to=to, user=user), values)
@@ -82,6 +105,22 @@ def _notice(envelope: Envelope, values: Values) -> Letter:
     return _written("notice", gettext("Your account at Openbook"), envelope, sentence=sentence, link=link, **values)
 
 
+def _invitation(envelope: Envelope, values: Values) -> Letter:
+    return _written(
+        "invitation", gettext("An invitation to Openbook"), envelope, link=public_address() + str(values["path"])
+    )
+
+
+def _sign_up(envelope: Envelope, values: Values) -> Letter:
+    """With which somebody proves an address before there is an account; else, that there is one: whoever asked is not told."""
+    if has_account(envelope.to):
+        subject = gettext("Your account at Openbook")
+        return _written("account_exists", subject, envelope, link=public_address() + reverse("account_login"))
+    token = sign_up_token(envelope.to, str(values.get("invitation") or ""))
+    link = public_address() + reverse("prove_address", args=[token])
+    return _written("sign_up", gettext("Your account at Openbook"), envelope, link=link)
+
+
 def _plain(envelope: Envelope, values: Values) -> Letter:
     """Written where it was posted."""
     return Letter(subject=str(values["subject"]), text=str(values["text"]))
@@ -96,5 +135,7 @@ KINDS: dict[str, Callable[[Envelope, Values], Letter]] = {
     "password_reset": _password_reset,
     "confirmation": _confirmation,
     "notice": _notice,
+    "invitation": _invitation,
+    "sign_up": _sign_up,
     "plain": _plain,
 }

@@ -10,18 +10,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
+from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
+from django.utils.translation import gettext_noop
 
 from conversations.errors import RateLimited
 from conversations.runtime.wording import worded
 
+NO_PASSWORDS = gettext_noop("There are no passwords on this server. Sign in by a provider or a passkey.")
 THREADS = 1 if (os.cpu_count() or 1) <= 2 else 2
 PLACES = 16
 PLACES_OF_ONE = 12
 """Hashes that run or wait, in all and for one address: nobody alone takes all of them."""
 RETRY_SECONDS = 10
 NICENESS = 10
+
+
+def takes_passwords() -> bool:
+    """Whether people sign in by one: of an account here, or of a directory."""
+    return bool(settings.OPENBOOK_PASSWORD_SIGN_IN or settings.OPENBOOK_DIRECTORY)
 
 
 class Places:

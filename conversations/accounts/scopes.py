@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from django.contrib.auth.models import User
 
+from conversations.accounts import invitations
 from conversations.models import Scope
 
 READ_CONTENT = "conversations.read_content"
@@ -14,6 +15,7 @@ RIGHTS: Mapping[Scope, Callable[[User], bool]] = {
     Scope.STAFF: lambda user: user.is_staff,
     Scope.STAFF_CONTENT: lambda user: user.is_staff and user.has_perm(READ_CONTENT),
     Scope.STAFF_AUDIT: lambda user: user.has_perm(AUDIT),
+    Scope.STAFF_INVITATIONS: invitations.may_invite,
     Scope.SCIM: lambda user: user.has_perms(DIRECTORY),
 }
 """Of the scopes that take one; anybody may give a token the others."""

@@ -19,14 +19,16 @@ class SessionUserBackend(ModelBackend):
     """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right; and so
     is a service account, which has tokens alone.
 
-    Where people sign in by a provider alone, a password is for superusers: the way in when the provider is away.
+    Where people sign in by a provider alone, no password is right. `manage.py sign_in_link` is the way in when that is away.
     """
 
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> User | None:
+        if not settings.OPENBOOK_PASSWORD_SIGN_IN:
+            return None
         user = super().authenticate(request, username=username, password=password, **kwargs)
-        return user if isinstance(user, User) and (settings.OPENBOOK_PASSWORD_SIGN_IN or user.is_superuser) else None
+        return user if isinstance(user, User) else None
 
     async def aauthenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any

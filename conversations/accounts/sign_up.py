@@ -20,11 +20,10 @@ class SignUpRules:
 
 @dataclass(frozen=True, kw_only=True)
 class InvitationTerms:
-    """What an invitation grants: to whoever has the link, or to the owner of ``email`` alone. ``group_ids`` are those of
-    ``auth.Group`` that the account joins. ``has_ended``: it expired, was used up or was revoked."""
+    """Whom an invitation lets in: whoever has the link, or the owner of ``email`` alone, who has to prove it. ``has_ended``: it
+    expired, was used up or was revoked."""
 
     email: str = ""
-    group_ids: tuple[int, ...] = ()
     has_ended: bool = False
 
 
@@ -70,7 +69,7 @@ def refusal(
     An invitation stands for the rules: it lets people in where signing up is off, and from any domain.
     """
     if invitation:
-        return _refusal_of(invitation, email)
+        return _refusal_of(invitation, email, is_verified=is_verified)
     if not rules.is_open:
         return Refusal.CLOSED
     if not rules.domains:
@@ -82,20 +81,17 @@ def refusal(
     return None if is_verified else Refusal.ADDRESS_NOT_VERIFIED
 
 
-def group_ids(invitation: InvitationTerms | None) -> tuple[int, ...]:
-    """The groups that a new account joins."""
-    return invitation.group_ids if invitation else ()
-
-
 def domain_of(email: str) -> str:
     return email.rpartition("@")[2].casefold()
 
 
-def _refusal_of(invitation: InvitationTerms, email: str) -> Refusal | None:
+def _refusal_of(invitation: InvitationTerms, email: str, *, is_verified: bool) -> Refusal | None:
     if invitation.has_ended:
         return Refusal.INVITATION_ENDED
     if not invitation.email:
         return None
     if not email:
         return Refusal.ADDRESS_NEEDED
-    return None if email.casefold() == invitation.email.casefold() else Refusal.OTHER_ADDRESS
+    if email.casefold() != invitation.email.casefold():
+        return Refusal.OTHER_ADDRESS
+    return None if is_verified else Refusal.ADDRESS_NOT_VERIFIED

@@ -9,6 +9,7 @@ from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight, GroupAccess, GroupManager
 from conversations.models.holds import HeldRow, LegalHold
+from conversations.models.invitations import Invitation, InvitationGroup, InvitationUse
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
@@ -57,6 +58,9 @@ __all__ = [
     "GroupSignIn",
     "HeldRow",
     "Instructions",
+    "Invitation",
+    "InvitationGroup",
+    "InvitationUse",
     "Lease",
     "LegalHold",
     "MaintenanceRun",

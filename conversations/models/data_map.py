@@ -439,6 +439,15 @@ TABLES: dict[str, Table] = {
         columns={"args_kwargs": account(but="ids, and the address that a link is mailed to")},
         never="status task_path worker_ids queue_name backend_name return_value exception_class_path traceback",
     ),
+    "conversations.Invitation": Table(
+        goes_with="made_by",
+        columns={
+            "email": account(but="of somebody else, whom staff or a manager invited; it goes 90 days after its end")
+        },
+        never="digest",
+    ),
+    "conversations.InvitationGroup": Table(goes_with="invitation"),
+    "conversations.InvitationUse": Table(goes_with="user"),
     "conversations.OutgoingMail": Table(
         goes_with="user",
         columns={

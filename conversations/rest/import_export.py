@@ -22,7 +22,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import audit, tasks
-from conversations.errors import AlreadyExists, InvalidImport, OpenbookError, error_object
+from conversations.accounts import freshness
+from conversations.errors import AlreadyExists, FreshSignInNeeded, InvalidImport, OpenbookError, error_object
 from conversations.import_export.book_archive import archived
 from conversations.import_export.disk_lists import Scratch, Spool
 from conversations.import_export.document_reader import DocumentReader
@@ -34,7 +35,7 @@ from conversations.import_export.records import LeftOut, ThreadRecord
 from conversations.import_export.store import store
 from conversations.import_export.uploads import ZIP, documents, too_large
 from conversations.models import File, Scope
-from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.base import AsyncAPIView, caller, token_of
 from conversations.rest.book import Book, ImportAnswer
 from conversations.rest.errors import exception_handler
 from conversations.rest.query_params import Choice, Switch
@@ -303,8 +304,11 @@ class Export(AsyncAPIView):
         parameters=[form],
     )
     async def get(self, request: Request) -> HttpResponseBase:
-        """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
+        """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered. With a
+        session, where the person has proved who they are within five minutes."""
         as_, user = self.form.text(request) or "json", caller(request)
+        if token_of(request) is None and not await in_database(freshness.is_fresh)(request._request, user):
+            raise FreshSignInNeeded
         if as_ not in FORMS:
             raise self.form.refuse(" or ".join(f"`{each}`" for each in FORMS))
         work = await long_work.acquire(user.pk, WorkKind.DOWNLOAD)

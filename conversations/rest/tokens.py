@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from conversations.accounts import allowances, budgets, freshness, networks, second_factors, sign_in, tokens
 from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
+from conversations.accounts.passwords import NO_PASSWORDS, takes_passwords
 from conversations.accounts.scopes import grantable
 from conversations.accounts.session_user import is_leaving
 from conversations.errors import AccountLeaving, BeyondOwnRights, FreshSignInNeeded, SecondFactorNeeded, TokenNotFound
@@ -174,6 +175,8 @@ class TokenView(APIView):
     @extend_schema(request=described(TokenRequest), responses=described(TokenAnswer))
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token; with a code, where the account has a second factor."""
+        if not takes_passwords():
+            raise exceptions.PermissionDenied(NO_PASSWORDS)
         payload = valid(TokenRequest, request)
         with sign_in.attempt(request._request, payload["username"]) as attempt:
             try:

@@ -38,6 +38,7 @@ from conversations.accounts import (
 )
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
+from conversations.accounts.passwords import NO_PASSWORDS
 from conversations.models import ApiToken, ContentAccess, File, GroupSignIn, Thread, UserLimits
 from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
@@ -168,6 +169,9 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         if service_accounts.is_service(user):
             self.message_user(request, NO_SIGN_IN, messages.ERROR)
             return None
+        if not settings.OPENBOOK_PASSWORD_SIGN_IN:
+            self.message_user(request, gettext(NO_PASSWORDS), messages.ERROR)
+            return None
         if not rights.may_sign_in_as(request.user, user):
             self.message_user(request, NOT_AS_THEM, messages.ERROR)
             return None
@@ -252,6 +256,8 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         """One's own is changed where the old one is asked for."""
+        if not settings.OPENBOOK_PASSWORD_SIGN_IN:
+            raise PermissionDenied(gettext(NO_PASSWORDS))
         user = self.get_object(request, unquote(id))
         if user == request.user and self.has_change_permission(request, user):
             return redirect("account_change_password")
@@ -364,7 +370,6 @@ class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     inlines = [SignInInline, ManagersInline, AccessInline]
 
     class Media:
-        css = STYLES
         js = BOXES
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations.accounts import budget_use, instructions, lifecycle, mailing, second_factors, tokens
+from conversations.accounts import budget_use, instructions, invitations, lifecycle, mailing, second_factors, tokens
 from conversations.accounts.keeping import keeping_of
 from conversations.accounts.managers import groups_managed_by
 from conversations.files import store
@@ -23,7 +23,7 @@ from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.runtime.wording import translated
 from conversations.sharing import handover
 from conversations.web import provider_entry
-from conversations.web.entry import refused_form
+from conversations.web.entry import must_have_passwords, refused_form
 from conversations.web.fresh import fresh_sign_in
 from conversations.web.views import SignedInRequest
 from memory import services
@@ -40,6 +40,8 @@ def page(request: SignedInRequest) -> HttpResponse:
         "linked": provider_entry.linked_accounts(request.user),
         "sign_ins": lifecycle.sign_ins_of(request.user),
         "mail_is_possible": mailing.is_possible(),
+        "passwords": settings.OPENBOOK_PASSWORD_SIGN_IN,
+        "invites": invitations.may_invite(request.user) or invitations.made_by(request.user).exists(),
         "sees_budgets": budget_use.budgets_seen_by(request.user).exists() or groups_managed_by(request.user).exists(),
         "sees_leavers": handover.may_see(request.user),
         "room": store.room_of(request.user),
@@ -68,6 +70,7 @@ def choose_language(request: SignedInRequest) -> HttpResponse:
 @never_cache
 @login_required
 def change_password(request: SignedInRequest) -> HttpResponseBase:
+    must_have_passwords()
     return refused_form(allauth_views.password_change(request))
 
 
@@ -75,6 +78,7 @@ def change_password(request: SignedInRequest) -> HttpResponseBase:
 @login_required
 def change_password_of_staff(request: SignedInRequest) -> HttpResponse:
     """One form for all people, where guesses at the old password are counted."""
+    must_have_passwords()
     return redirect("account_change_password")
 
 
@@ -83,6 +87,7 @@ def change_password_of_staff(request: SignedInRequest) -> HttpResponse:
 @fresh_sign_in(allow_get=True)
 def set_first_password(request: SignedInRequest) -> HttpResponseBase:
     """For an account that has none."""
+    must_have_passwords()
     response: HttpResponseBase = allauth_views.password_set(request)
     return response
 
@@ -108,6 +113,7 @@ def change_mail(request: SignedInRequest) -> HttpResponseBase:
 @never_cache
 @login_required
 def reauthenticate(request: SignedInRequest) -> HttpResponseBase:
+    must_have_passwords()
     return refused_form(allauth_views.reauthenticate(request))
 
 
@@ -131,6 +137,15 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
             words += f" {tokens_words % {'count': revoked}}"
     success(request, words)
     return redirect("account")
+
+
+@never_cache
+@login_required
+@fresh_sign_in()
+@require_http_methods(["GET", "HEAD"])
+def export(request: SignedInRequest) -> HttpResponse:
+    """The way to take everything along, for whoever has just proven who they are."""
+    return render(request, "account/export.html")
 
 
 @never_cache

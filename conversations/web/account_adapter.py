@@ -6,25 +6,50 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.core.exceptions import ImmediateHttpResponse
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext_noop
 
-from conversations.accounts import lifecycle, mailing, service_accounts, sign_in, sign_up
-from conversations.errors import RateLimited
+from conversations.accounts import freshness, lifecycle, mailing, service_accounts, sign_in
+from conversations.errors import InvitationEnded, RateLimited
 from conversations.models import DirectoryUser
 from conversations.runtime.wording import translated
-from conversations.web import provider_entry
+from conversations.web import invited, provider_entry
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return sign_up.refusal(sign_up.rules()) is None
+        proven = invited.proven(request)
+        return invited.refusal(request, email=proven, is_verified=bool(proven)) is None
+
+    def is_email_verified(self, request: HttpRequest, email: str) -> bool:
+        return bool(email) and email.casefold() == invited.proven(request).casefold()
+
+    def save_user(self, request: HttpRequest, user: User, form: forms.Form, commit: bool = True) -> User:
+        """With what an invitation gives, or not at all. Raises ``ImmediateHttpResponse``."""
+        super().save_user(request, user, form, commit=False)  # hashes the password: not in a transaction
+        try:
+            with transaction.atomic():
+                user.save()
+                invited.use(request, user)
+        except InvitationEnded:
+            raise ImmediateHttpResponse(redirect("opened_invitation")) from None
+        return user
+
+    def is_reauthentication_required(self, app: str | None = None) -> bool:
+        return freshness.can_prove(self.request.user)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, str]]:
+        methods: list[dict[str, str]] = super().get_reauthentication_methods(user)
+        return [each for each in methods if settings.OPENBOOK_PASSWORD_SIGN_IN or each["id"] != freshness.BY_PASSWORD]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         address = sign_in.address_of(request)
@@ -51,6 +76,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def post_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse:
         lifecycle.make_room(user)
+        if details.get("signup"):
+            invited.clear(request)
         response: HttpResponse = super().post_login(request, user, **details)
         if login := (details.get("signal_kwargs") or {}).get("sociallogin"):
             provider_entry.signed_in(request, user, login)
@@ -62,7 +89,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     # Mail goes by the worker, so that no answer takes longer for it.
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        may_have_one = user.has_usable_password() or DirectoryUser.objects.filter(user=user).exists()
+        may_have_one = (
+            settings.OPENBOOK_PASSWORD_SIGN_IN and user.has_usable_password()
+        ) or DirectoryUser.objects.filter(user=user).exists()
         if may_have_one and not service_accounts.is_service(user) and sign_in.count_mail(email):
             mailing.post("password_reset", email, user=user)
 

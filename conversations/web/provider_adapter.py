@@ -9,15 +9,18 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthError, AuthProcess, Provider
+from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from conversations.accounts import provider_http, provider_secrets, sign_up
-from conversations.web import provider_entry
+from conversations.errors import InvitationEnded
+from conversations.web import invited, provider_entry
 
 log = logging.getLogger("openbook.accounts")
 
@@ -77,8 +80,19 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return not self._obstacle(request, sociallogin)
 
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: forms.Form | None = None) -> User:
+        """With what an invitation gives, or not at all. Raises ``ImmediateHttpResponse``."""
+        try:
+            with transaction.atomic():
+                user: User = super().save_user(request, sociallogin, form)
+                invited.use(request, user)
+        except InvitationEnded as error:
+            page = provider_entry.problem_page(request, sociallogin.provider, gettext(error.message), status=410)
+            raise ImmediateHttpResponse(page) from None
+        return user
+
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[SocialAccount]) -> None:
-        may_use_password = settings.OPENBOOK_PASSWORD_SIGN_IN or account.user.is_superuser
+        may_use_password = settings.OPENBOOK_PASSWORD_SIGN_IN
         if not may_use_password and not accounts.exclude(pk=account.pk).exists():
             raise self.validation_error("no_password")
 
@@ -104,12 +118,12 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Why this person gets no account, in words; empty: they get one."""
         address = sociallogin.email_addresses[0].email if sociallogin.email_addresses else ""
         policy = sociallogin.provider.app.settings.get("sign_up", "as_others")
-        if policy == "closed":
+        invitation = invited.accepted(request)
+        if policy == "closed" and not invitation:
             return gettext(sign_up.MESSAGES[sign_up.Refusal.CLOSED])
-        if policy == "as_others":
-            refusal = sign_up.refusal(sign_up.rules(), email=address, is_verified=bool(address))
-            if refusal:
-                return gettext(sign_up.MESSAGES[refusal])
+        follows_rules = policy == "as_others" or invitation
+        if follows_rules and (refusal := invited.refusal(request, email=address, is_verified=bool(address))):
+            return gettext(sign_up.MESSAGES[refusal])
         if address and assess_unique_email(address) is not True:
             return gettext(TAKEN) % {"provider": sociallogin.provider.name}
         return ""

@@ -1,8 +1,9 @@
 """Rows for tests, with every count as the application would have stored it."""
 
+import secrets
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import accumulate, count
 from typing import Any
@@ -29,6 +30,7 @@ from conversations.models import (
     Feedback,
     File,
     FilePart,
+    Invitation,
     Message,
     ModerationFinding,
     Moderator,
@@ -270,3 +272,9 @@ def make_finding(reply: Reply) -> ModerationFinding:
 def make_project(user: User, name: str = "Garden", **values: Any) -> Project:
     now = timezone.now()
     return Project.objects.create(user=user, name=name, **{"created_at": now, "updated_at": now} | values)
+
+
+def make_invitation(maker: User, **fields: Any) -> Invitation:
+    now = timezone.now()
+    values = {"digest": secrets.token_bytes(32), "created_at": now, "expires_at": now + timedelta(days=1)} | fields
+    return Invitation.objects.create(made_by=maker, **values)

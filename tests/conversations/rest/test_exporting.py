@@ -1,11 +1,13 @@
 """Exports over REST: the same document out as in, in pieces, and whatever the caller sees."""
 
 import json
+import time
 import tracemalloc
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import AsyncClient
 from django.utils import timezone
 
 from conversations.import_export import export_pages
@@ -219,3 +221,17 @@ async def test_artifacts_too_long_to_be_in_memory_come_version_by_version(user: 
     told = [(each["title"], each["content"][:3], each.get("versions")) for each in book["threads"][0]["artifacts"]]
     assert told[:2] == [("Many", "12x", many["versions"]), ("Few", "14x", few["versions"])]
     assert [told[2][:2], len(told[2][2])] == [("One", "x"), 1]
+
+
+async def test_a_session_exports_where_its_person_has_just_proven_who_they_are(user: User) -> None:
+    browser = AsyncClient()
+    await browser.aforce_login(user)
+    answers = [await browser.get("/api/v1/export/")]
+    session = await browser.asession()
+    await session.aset("account_authentication_methods", [{"method": "socialaccount", "at": time.time()}])
+    await session.aset("account_authentication_methods_user", str(user.pk))
+    await session.asave()
+    answers.append(await browser.get("/api/v1/export/"))
+    assert [answer.status_code for answer in answers] == [403, 200]
+    assert answers[0].json()["error"]["code"] == "fresh_sign_in_needed"
+    assert [part async for part in answers[1]]  # type: ignore[attr-defined]  # it is a stream

@@ -61,6 +61,8 @@ def scopes_of(method: str, path: str) -> tuple[Scope, ...]:
         return ()
     if call == AUDIT:
         return (Scope.STAFF_AUDIT,)
+    if path.startswith("/api/v1/invitations/"):
+        return (Scope.STAFF_INVITATIONS,)
     if call in STAFF:
         return (Scope.STAFF,)
     reads = method == "GET" or call in READS

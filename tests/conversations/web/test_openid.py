@@ -1,20 +1,25 @@
 """Sign-in by a certified OpenID provider: who gets an account, what they may, and how it ends."""
 
+import io
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import time_machine
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from config.secret_files import secret
-from conversations.accounts import lifecycle, provider_settings
+from conversations.accounts import letters, lifecycle, provider_settings
 from conversations.runtime import rate_counters
 from tests.conversations.factories import make_user
 from tests.identity_providers import SITE, IdentityProvider, Person, path_of, started
@@ -273,19 +278,39 @@ def test_an_account_is_linked_and_unlinked_but_never_the_last_way_in(
     assert SocialAccount.objects.count() == 0
 
 
-def test_a_password_is_for_superusers_alone_where_the_operator_says_so(settings: Settings) -> None:
+def test_where_passwords_are_off_there_is_no_form_and_the_operator_has_a_link(settings: Settings) -> None:
     rate_counters.HERE.clear()
-    for name, is_superuser in {"jo": False, "root": True}.items():
-        make_user(name, password="correct horse battery", is_superuser=is_superuser)
+    root = make_user(
+        "root", password="correct horse battery", is_superuser=True, is_staff=True, email="root@example.org"
+    )
+    form = {"username": "root", "password": "correct horse battery"}
+    settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
+    settings.OPENBOOK_SIGNUP, settings.OPENBOOK_PASSWORD_SIGN_IN = True, False
+    reset = letters.password_link(root).removeprefix("http://testserver")
+    nobody, signed_in = Client(), Client()
+    forms = [("/accounts/login/", form), ("/admin/login/", form), ("/accounts/signup/", {"email": "a@example.org"})]
+    forms += [("/accounts/password/reset/", {"email": root.email}), (reset, {})]
+    assert [nobody.post(path, values).status_code for path, values in forms] == [404] * len(forms)
+    assert nobody.post("/api/v1/auth/token/", form, content_type="application/json").status_code == 403
+    page = nobody.get("/accounts/login/").text
+    assert ("password" in page.lower(), 'name="username"' in page) == (False, False)
+    assert nobody.get("/accounts/signup/").status_code == nobody.get(reset).status_code == 404
 
-    def statuses(name: str) -> list[int]:
-        form = {"username": name, "password": "correct horse battery"}
-        by_program = Client().post("/api/v1/auth/token/", form, content_type="application/json")
-        return [Client().post("/accounts/login/", form).status_code, by_program.status_code]
-
-    assert statuses("jo") == [302, 200]
-    settings.OPENBOOK_PASSWORD_SIGN_IN = False
-    assert (statuses("jo"), statuses("root")) == ([200, 401], [302, 200])
+    with pytest.raises(CommandError):
+        call_command("sign_in_link", "nobody")
+    out = io.StringIO()
+    call_command("sign_in_link", "root", stdout=out)
+    link = out.getvalue().strip().removeprefix("http://testserver")
+    assert "signs you in as root" in signed_in.get(link).text
+    assert signed_in.post(link).headers["Location"] == "/admin/"
+    assert [Client().post(link).status_code, Client().get(f"{link[:-2]}x/").status_code] == [410, 410]
+    paths = ("password/change", "password/set", "reauthenticate")
+    assert [signed_in.get(f"/accounts/{path}/").status_code for path in paths] == [404] * 3
+    assert signed_in.get(f"/admin/auth/user/{root.pk}/password/").status_code == 403
+    assert "password/" not in signed_in.get("/account/").text
+    assert signed_in.get("/account/export/").status_code == 200  # who has no other proof has just signed in
+    with time_machine.travel(timezone.now() + timedelta(minutes=6)):
+        assert signed_in.get("/account/export/").headers["Location"] == "/accounts/again/?next=%2Faccount%2Fexport%2F"
 
 
 def test_a_provider_that_is_away_says_so(settings: Settings, tmp_path: Path) -> None:
