@@ -10,9 +10,10 @@ from typing import TypedDict
 
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import Group, User
+from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, QuerySet
 
 from conversations.accounts import deactivation, groups, lifecycle, rights
 from conversations.audit import record
@@ -69,6 +70,12 @@ def people() -> QuerySet[User]:
 def all_groups() -> QuerySet[Group]:
     """All that there are, with what a directory calls them."""
     return Group.objects.select_related("directory").order_by("pk")
+
+
+def with_members(rows: QuerySet[Group]) -> QuerySet[Group]:
+    """Each with the ids of its people, ``member_ids``, in the same statement."""
+    members = people().select_related(None).prefetch_related(None).filter(groups=OuterRef("pk"))
+    return rows.annotate(member_ids=ArraySubquery(members.values("pk")))
 
 
 @transaction.atomic
@@ -133,7 +140,11 @@ def directory_of(user: User) -> DirectoryUser | None:
 
 def _demand_reach(directory: User, user: User) -> None:
     if not rights.may_manage(directory, user):
-        raise OutOfReach(f"{user} may more than the account of this token. A person changes them, in the admin.")
+        raise _out_of_reach(user)
+
+
+def _out_of_reach(user: User) -> OutOfReach:
+    return OutOfReach(f"{user} may more than the account of this token. A person changes them, in the admin.")
 
 
 def _make_room_for(username: str) -> None:
@@ -229,12 +240,12 @@ def _note(group: Group, external_id: str) -> None:
 
 def _set_members(group: Group, members: Collection[int], actor: ApiToken) -> None:
     before, after = set(group.user_set.values_list("pk", flat=True)), set(members)
-    moved = {user.pk: user for user in people().filter(Q(pk__in=before ^ after))}
-    if unknown := sorted(after - before - moved.keys()):
+    moved = set(people().filter(pk__in=before ^ after).values_list("pk", flat=True))
+    if unknown := sorted(after - before - moved):
         raise InvalidProfile(f"There is nobody with the id {unknown[0]}.", field="members")
-    for user in moved.values():
-        _demand_reach(actor.user, user)
-    added, removed = sorted(moved.keys() & after), sorted(moved.keys() - after)
+    if beyond := rights.beyond_reach(actor.user, User.objects.filter(pk__in=list(moved))).order_by("pk").first():
+        raise _out_of_reach(beyond)
+    added, removed = sorted(moved & after), sorted(moved - after)
     group.user_set.add(*added)
     group.user_set.remove(*removed)
     if added or removed:

@@ -2,16 +2,24 @@
 gives anybody what they don't have."""
 
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 type Caller = User | AnonymousUser
 
 
 def may_manage(staff: Caller, user: User) -> bool:
     """Whether all that the account may, now or once it is active and staff, is held by who would change it."""
+    return staff.is_superuser or not beyond_reach(staff, User.objects.filter(pk=user.pk)).exists()
+
+
+def beyond_reach(staff: Caller, users: QuerySet[User]) -> QuerySet[User]:
+    """Those of the users whom who would change them may not manage, however many there are."""
     if staff.is_superuser:
-        return True
-    return not user.is_superuser and not _held(user).exclude(pk__in=grantable_permissions(staff)).exists()
+        return users.none()
+    lacking = Permission.objects.exclude(pk__in=grantable_permissions(staff)).values("pk")
+    own = User.user_permissions.through.objects.filter(user=OuterRef("pk"), permission__in=lacking)
+    of_groups = User.groups.through.objects.filter(user=OuterRef("pk"), group__permissions__in=lacking)
+    return users.filter(Q(is_superuser=True) | Exists(own) | Exists(of_groups))
 
 
 def may_sign_in_as(staff: Caller, user: User) -> bool:

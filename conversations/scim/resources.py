@@ -1,6 +1,7 @@
 """What the directory is told of accounts and groups, and what of it is read. Each attribute here is published in ``Schemas``;
 others that a directory sends are passed over."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -170,7 +171,9 @@ def profile_from(resource: User) -> Profile:
 
 def group_resource(group: AuthGroup, site: str, *, with_members: bool = True) -> Group:
     known = getattr(group, "directory", None)
-    users = directory.people().filter(groups=group).values_list("pk", flat=True) if with_members else ()
+    users: Iterable[int] | None = getattr(group, "member_ids", None) if with_members else ()
+    if users is None:  # in a list they have come with it
+        users = directory.people().filter(groups=group).values_list("pk", flat=True)
     return Group(
         id=str(group.pk),
         external_id=known.external_id or None if known else None,

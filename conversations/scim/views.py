@@ -39,6 +39,9 @@ MEDIA_TYPE = "application/scim+json"
 SCIM_TYPES = {"taken": "uniqueness", "invalid_profile": "invalidValue", "parse_error": "invalidSyntax"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
+MEMBERS = "members"
+"""What may be long of a group."""
+
 
 class BearerToken(TokenAuthentication):
     """``Authorization: Bearer …``, as directories send it, or ``Token …``."""
@@ -184,6 +187,14 @@ class Collection(ScimView):
     def rows(self) -> QuerySet[Any]:
         raise NotImplementedError
 
+    def listed_rows(self, parameters: ResponseParameters[Any]) -> QuerySet[Any]:
+        """With what the resources of a list are made of."""
+        return self.rows()
+
+    @staticmethod
+    def excludes_members(parameters: ResponseParameters[Any]) -> bool:
+        return MEMBERS in (parameters.excluded_attributes or ())
+
     def resource(self, row: Any, request: Request, parameters: ResponseParameters[Any]) -> Resource[Any]:
         raise NotImplementedError
 
@@ -198,13 +209,16 @@ class Collection(ScimView):
         search = SearchRequest[kind].model_validate(asked, scim_ctx=Context.SEARCH_REQUEST, scim_policy=POLICY)
         start = search.start_index or 1
         count = MOST_RESULTS if search.count is None else min(search.count, MOST_RESULTS)
-        rows, whole = self.rows(), partial_resource(self.resource, request, search)
+        whole = partial_resource(self.resource, request, search)
         if search.filter is None:
+            rows = self.listed_rows(search)
             found = [whole(row) for row in rows[start - 1 : start - 1 + count]]
             return Response(_listed(found, kind, rows.count(), start, search))
-        narrowed = rows.filter(filters.narrowed(search.filter.ast, dict(self.columns)))
-        everything = partial_resource(self.resource, request, ResponseParameters[kind]())
-        matching = [row for row in narrowed if search.filter.match(everything(row))]
+        asks_for_members = MEMBERS in str(asked.get("filter", "")).lower()
+        needed: Any = ResponseParameters[kind]() if asks_for_members else search
+        narrowed = self.listed_rows(needed).filter(filters.narrowed(search.filter.ast, dict(self.columns)))
+        judged = partial_resource(self.resource, request, needed)
+        matching = [row for row in narrowed if search.filter.match(judged(row))]
         found = [whole(row) for row in matching[start - 1 : start - 1 + count]]
         return Response(_listed(found, kind, len(matching), start, search))
 
@@ -246,7 +260,7 @@ class Single(ScimView):
     def resource(self, row: Any, request: Request) -> Resource[Any]:
         raise NotImplementedError
 
-    def save(self, row: Any, before: Any, after: Any, request: Request) -> None:
+    def save(self, row: Any, after: Any, request: Request) -> None:
         raise NotImplementedError
 
     def remove(self, row: Any, request: Request) -> None:
@@ -261,9 +275,8 @@ class Single(ScimView):
         resource = self.kind.model_validate(
             _body(request), scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST, scim_policy=POLICY
         )
-        before = self.resource(row, request)
-        resource.replace(before)
-        self.save(row, before, resource, request)
+        resource.replace(self.resource(row, request))
+        self.save(row, resource, request)
         return self._told(self._found(id), request, Context.RESOURCE_REPLACEMENT_RESPONSE)
 
     @transaction.atomic
@@ -273,9 +286,9 @@ class Single(ScimView):
         operations = PatchOp[kind].model_validate(
             _body(request), scim_ctx=Context.RESOURCE_PATCH_REQUEST, scim_policy=POLICY
         )
-        before, after = self.resource(row, request), self.resource(row, request)
+        after = self.resource(row, request)
         operations.patch(after, scim_policy=POLICY)
-        self.save(row, before, after, request)
+        self.save(row, after, request)
         return self._told(self._found(id), request, Context.RESOURCE_PATCH_RESPONSE)
 
     def delete(self, request: Request, id: str) -> Response:
@@ -323,7 +336,7 @@ class UserDetail(Single):
     def resource(self, row: AuthUser, request: Request) -> User:
         return user_resource(row, _site(request))
 
-    def save(self, row: AuthUser, before: User, after: User, request: Request) -> None:
+    def save(self, row: AuthUser, after: User, request: Request) -> None:
         directory.change(row, resources.profile_from(after), actor=_actor(request))
 
     def remove(self, row: AuthUser, request: Request) -> None:
@@ -337,8 +350,11 @@ class Groups(Collection):
     def rows(self) -> QuerySet[AuthGroup]:
         return directory.all_groups()
 
+    def listed_rows(self, parameters: ResponseParameters[Any]) -> QuerySet[AuthGroup]:
+        return self.rows() if self.excludes_members(parameters) else directory.with_members(self.rows())
+
     def resource(self, row: AuthGroup, request: Request, parameters: ResponseParameters[Any]) -> Group:
-        return group_resource(row, _site(request), with_members="members" not in (parameters.excluded_attributes or ()))
+        return group_resource(row, _site(request), with_members=not self.excludes_members(parameters))
 
     def make(self, resource: Group, request: Request) -> AuthGroup:
         return directory.make_group(
@@ -364,7 +380,7 @@ class GroupDetail(Single):
     def resource(self, row: AuthGroup, request: Request) -> Group:
         return group_resource(row, _site(request))
 
-    def save(self, row: AuthGroup, before: Group, after: Group, request: Request) -> None:
+    def save(self, row: AuthGroup, after: Group, request: Request) -> None:
         directory.change_group(
             row,
             after.display_name or "",
@@ -414,7 +430,7 @@ class Search(ScimView):
         search = SearchRequest[kind].model_validate(_body(request), scim_ctx=Context.SEARCH_REQUEST, scim_policy=POLICY)
         site = _site(request)
         found: list[Resource[Any]] = [user_resource(row, site) for row in directory.people()]
-        found += [group_resource(row, site) for row in directory.all_groups()]
+        found += [group_resource(row, site) for row in directory.with_members(directory.all_groups())]
         if search.filter is not None:
             found = [each for each in found if search.filter.match(each)]
         start = search.start_index or 1

@@ -2,8 +2,8 @@
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
 ``message`` and ``streams`` can be run alone;
-``audit_chain``, ``backup``, ``connections``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files`` (of which
-``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
+``audit_chain``, ``backup``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files``
+(of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import os
@@ -41,6 +41,7 @@ def run(url: str) -> None:
         connections,
         context,
         corpus,
+        directory,
         endings,
         exchange,
         file_answers,
@@ -68,6 +69,7 @@ def run(url: str) -> None:
 
     alone = {
         "audit_chain": audit_chain.main,
+        "directory": directory.main,
         "inspection": inspection.main,
         "thinking": thinking.main,
         "thread_list": thread_list.main,

@@ -11,6 +11,7 @@ from django.test import Client
 from conversations.accounts import tokens
 from conversations.models import AccountDeletion, ApiToken, AuditEvent, DirectoryUser
 from tests.conversations.factories import make_user
+from tests.statements import statements
 
 PATCH = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"]}
 ENTRA: dict[str, Any] = {
@@ -108,7 +109,8 @@ def test_entra_makes_finds_changes_and_shuts_an_account(directory: Directory) ->
     ada.refresh_from_db()
     assert (told["active"], ada.is_active, tokens.of(ada).exists()) == (False, False, False)
     assert directory.patch(f"Users/{id}", {"op": "Replace", "value": {"active": True}})["active"] is True
-    kinds = AuditEvent.objects.filter(kind__startswith="account").order_by("id").values_list("kind", flat=True)
+    events = AuditEvent.objects.filter(kind__startswith="account", target_id=id).order_by("id")
+    kinds = events.values_list("kind", flat=True)
     assert list(kinds) == ["account_made", "account_changed", "account_deactivated", "account_reactivated"]
 
 
@@ -221,3 +223,42 @@ def test_refusals_have_the_form_of_scim(directory: Directory, token: str) -> Non
     browser.client.force_login(User.objects.create_superuser("root"))
     assert browser.call("GET", "Users")[0] == 401  # no session is taken
     assert ApiToken.objects.get(name="SCIM").last_used_from == "127.0.0.1"
+
+
+def test_statements_do_not_grow_with_people_and_groups(directory: Directory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many for a group of sixty as for one of six, and for twenty groups as for two."""
+    counts: list[dict[str, int]] = []
+    made: list[str] = []
+    for people, more in ((6, 2), (60, 18)):
+        rows = User.objects.bulk_create(User(username=f"{people}-{number}") for number in range(people))
+        members = [{"value": str(row.pk)} for row in rows]
+        made += [directory.call("POST", "Groups", group(f"{people}-{number}"))[1]["id"] for number in range(more)]
+        add, remove = ({"op": op, "path": "members", "value": members} for op in ("add", "remove"))
+        calls: dict[str, tuple[str, str, Any, dict[str, str]]] = {
+            "add": ("PATCH", f"Groups/{made[-1]}", PATCH | {"Operations": [add]}, {}),
+            "read": ("GET", f"Groups/{made[-1]}", None, {}),
+            "list": ("GET", "Groups", None, {}),
+            "named": (
+                "GET",
+                "Groups",
+                None,
+                {"filter": f'displayName eq "{people}-0"', "excludedAttributes": "members"},
+            ),
+            "people": ("GET", "Users", None, {}),
+            "remove": ("PATCH", f"Groups/{made[-1]}", PATCH | {"Operations": [remove]}, {}),
+        }
+        asked = {}
+        for name, (method, path, body, query) in calls.items():
+            with statements(monkeypatch) as executed:
+                status, answer = directory.call(method, path, body, **query)
+            assert status == 200, answer
+            asked[name] = len(executed)
+            if name == "list":
+                listed = {each["id"]: len(each.get("members", ())) for each in answer["Resources"]}
+                assert listed[made[-1]] == people
+        counts.append(asked)
+    assert counts[0] == counts[1]
+
+
+def group(name: str) -> dict[str, Any]:
+    return {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"], "displayName": name}
