@@ -9,9 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
-from django.utils.formats import date_format
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 
 from conversations import audit
 from conversations.audit import chain, delivery, ocsf
@@ -149,7 +147,7 @@ def _delivery_words(status: DeliveryStatus) -> dict[str, object]:
     failing = filled(
         "{words} Failing since {since}: {problem}.",
         words=words,
-        since=date_format(localtime(status.failed_since), "DATETIME_FORMAT") if status.failed_since else "",
+        since=display.moment(status.failed_since) if status.failed_since else display.NOTHING,
         problem=status.problem,
     )
     return {"words": failing, "is_failing": True}
