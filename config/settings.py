@@ -59,6 +59,14 @@ def env_file(name: str) -> str:
     return path
 
 
+def env_number(name: str, default: int, *, most: int) -> int:
+    """A whole number from 0 on."""
+    value = env(name, str(default))
+    if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) > most:
+        raise ImproperlyConfigured(f"{name} is {value!r}; set it to a whole number up to {most}.")
+    return int(value)
+
+
 def env_languages(name: str) -> str:
     """Joined by ``+``; empty where it is off."""
     value = env(name, "off")
@@ -345,6 +353,13 @@ OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
 OPENBOOK_SIGNUP_DOMAINS = [domain.lower().removeprefix("@") for domain in env_list("OPENBOOK_SIGNUP_DOMAINS")]
 # Staff prove a second factor, at most every five minutes, before they read what people wrote
 OPENBOOK_READING_NEEDS_FACTOR = env_switch("OPENBOOK_READING_NEEDS_FACTOR")
+# How long a sign-in lasts, since it began and without anybody there (0: that doesn't matter); of staff 0: as of others
+OPENBOOK_SESSION_HOURS = env_number("OPENBOOK_SESSION_HOURS", 336, most=8784) or 336
+OPENBOOK_SESSION_IDLE_MINUTES = env_number("OPENBOOK_SESSION_IDLE_MINUTES", 0, most=100_000)
+OPENBOOK_STAFF_SESSION_HOURS = env_number("OPENBOOK_STAFF_SESSION_HOURS", 0, most=8784)
+OPENBOOK_STAFF_SESSION_IDLE_MINUTES = env_number("OPENBOOK_STAFF_SESSION_IDLE_MINUTES", 0, most=100_000)
+SESSION_ENGINE = "conversations.accounts.session_store"
+SESSION_COOKIE_AGE = OPENBOOK_SESSION_HOURS * 3600  # the cookie may live as long as any session
 # Sign-in by a company's account: a file with its providers
 OPENBOOK_SIGN_IN_PROVIDERS = env("OPENBOOK_SIGN_IN_PROVIDERS")
 SOCIALACCOUNT_PROVIDERS, OPENBOOK_DIRECTORY = provider_settings.read(OPENBOOK_SIGN_IN_PROVIDERS, os.environ, secret)
@@ -493,7 +508,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.server.authentication.AuthenticationMiddleware",
     "config.languages.middleware.page_language",
     "config.server.middleware.streams_end_with_access",
     "config.server.middleware.pages_count",

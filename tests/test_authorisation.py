@@ -195,6 +195,7 @@ EXPECTED: dict[str, Kind] = {
     **{f"scim/v2/{path}": SCIM for path in DIRECTORY},
     **dict.fromkeys((f"api/v1/{path}/" for path in ABOUT_ONESELF), CALL),
     "api/v1/leavers/<str:leaver_id>/shares/": ROW_CALL,
+    "api/v1/session/": CALL,
     "api/v1/feedback/": STAFF_CALL,
     "api/v1/audit/": AUDIT_CALL,
     "api/v1/invitations/": INVITATION_CALL,
@@ -344,6 +345,7 @@ WITHOUT_TEXTS = {
             "limits",
             "models",
             "preferences",
+            "session",
             "shares",
             "tokens",
             "tokens/current",
@@ -465,12 +467,13 @@ FRESH_CALLS = {"/api/v1/export/"}
 CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, AUDIT_CALL, INVITATION_CALL, Kind.PROGRAM, Kind.SCIM)
 NO_TOKEN = {
     "/api/v1/tokens/current/",
+    "/api/v1/session/",
     *(
         f"/scim/v2/{path}"
         for path in ("Users/0", "Groups/0", "nothing", "Schemas/queue-old", "ResourceTypes/queue-old")
     ),
 }
-"""Not found where the caller came with a session; and what a directory asks for here."""
+"""Not found where the caller came with a session, or with none; and what a directory asks for here."""
 
 
 def may(caller: Caller, method: str, path: str) -> bool:

@@ -12,7 +12,6 @@ from typing import Any
 
 from asgiref.sync import SyncToAsync, sync_to_async
 from django.conf import settings
-from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
 from django.core import signals
@@ -25,7 +24,7 @@ from django.urls import set_script_prefix
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.module_loading import import_string
 
-from config.server import failures
+from config.server import authentication, failures
 
 Message = MutableMapping[str, Any]
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
@@ -78,7 +77,7 @@ class CsrfViewMiddleware(OnLoop, csrf.CsrfViewMiddleware):
         return await sync_to_async(judge)()  # which reads the form
 
 
-class AuthenticationMiddleware(OnLoop, auth.AuthenticationMiddleware):
+class AuthenticationMiddleware(OnLoop, authentication.AuthenticationMiddleware):
     """The user is looked up where somebody asks for it."""
 
 

@@ -18,6 +18,7 @@ BUNDLED = (
     "conversations/js/print.js",
     "conversations/js/project-page.js",
     "conversations/js/prompts-page.js",
+    "conversations/js/session.js",
     "memory/js/page.js",
 )
 

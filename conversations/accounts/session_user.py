@@ -1,18 +1,25 @@
 """Who a session belongs to now: asked again and again by whatever stays open longer than a request."""
 
 import importlib
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user
 from django.contrib.auth.backends import ModelBackend
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
-from conversations.accounts import second_factors
+from conversations.accounts import second_factors, session_times
 from conversations.accounts.service_accounts import is_service
+from conversations.accounts.session_store import BEGAN, SessionStore
+from conversations.runtime import clock
+
+IDLE_HEADER = "X-Openbook-Idle"
+"""What a page sends along with calls that it makes while nobody touches it."""
 
 
 class SessionUserBackend(ModelBackend):
@@ -37,7 +44,8 @@ class SessionUserBackend(ModelBackend):
 
     def get_user(self, user_id: Any) -> User | None:
         users = User.objects.select_related("deletion", "preferences", "service_account")
-        user = users.annotate(is_lacking_factor=second_factors.lacks_factor()).filter(pk=user_id).first()
+        known = {"is_lacking_factor": second_factors.lacks_factor(), **session_times.of_groups()}
+        user = users.annotate(**known).filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
 
     def user_can_authenticate(self, user: Any) -> bool:
@@ -59,14 +67,57 @@ def leaving_user(request: HttpRequest) -> User | None:
     return user if user and constant_time_compare(proof, user.get_session_auth_hash()) else None
 
 
-def as_of_now(session_key: str | None) -> HttpRequest | None:
+def user_of(request: HttpRequest, *, is_active: bool) -> User | AnonymousUser:
+    """Whose session it is, whose end is moved where its person ``is_active``; anonymous once its time is over."""
+    user, now = get_user(request), clock.now()
+    session = request.session
+    if not isinstance(user, User) or not isinstance(session, SessionStore):
+        return user if isinstance(user, User) else AnonymousUser()
+    ends_at = session.get_expiry_date()
+    end = session_times.renewed_end(
+        session_times.times_of(user),
+        began_at=_began_at(session, ends_at),
+        ends_at=ends_at,
+        now=now,
+        is_active=is_active,
+    )
+    if end != ends_at:
+        session.move_end(end)
+    return user if end > now else AnonymousUser()
+
+
+def is_activity(request: HttpRequest) -> bool:
+    """Whether somebody is there: a page that polls by itself says that nobody is, and a stream connects again by itself."""
+    is_stream = "text/event-stream" in request.headers.get("Accept", "")
+    return request.method not in ("GET", "HEAD") or not (is_stream or IDLE_HEADER in request.headers)
+
+
+def connect() -> None:
+    """Once, as the apps are ready: sessions begin as people sign in, by whatever way."""
+    user_logged_in.connect(_begin, dispatch_uid="session_user.begin")
+
+
+def _begin(request: HttpRequest, user: User, **rest: Any) -> None:
+    now = clock.now()
+    if isinstance(request.session, SessionStore):
+        request.session.begin(began_at=now, ends_at=session_times.first_end(session_times.times_of(user), now))
+
+
+def _began_at(session: SessionStore, ends_at: datetime) -> datetime:
+    """Of one that is older than this rule: as if it had been given all the time that there is."""
+    began = session.get(BEGAN)
+    return datetime.fromtimestamp(began, UTC) if began else ends_at - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+
+
+def as_of_now(session_key: str | None, *, is_active: bool = False) -> HttpRequest | None:
     """A request of this session, with its user and their permissions as they are now; ``None`` after sign-out, a changed
-    password, deactivation, or the wish to have the account deleted."""
+    password, deactivation, the wish to have the account deleted, or once its time is over. ``is_active``: its person does
+    something."""
     if not session_key:
         return None
     request = HttpRequest()
     request.session = importlib.import_module(settings.SESSION_ENGINE).SessionStore(session_key)
-    user = get_user(request)
+    user = user_of(request, is_active=is_active)
     if not isinstance(user, User):
         return None
     request.user = user

@@ -9,6 +9,15 @@ class GroupSignIn(models.Model):
     requires_second_factor = models.BooleanField(
         default=False, help_text="Who has none is led to set one up, and can do nothing else."
     )
+    session_hours = models.PositiveIntegerField(
+        "hours until members sign in again", null=True, blank=True, help_text="Empty: as on the whole server."
+    )
+    session_idle_minutes = models.PositiveIntegerField(
+        "minutes without anybody there until members sign in again",
+        null=True,
+        blank=True,
+        help_text="Empty: as on the whole server.",
+    )
 
     class Meta:
         verbose_name = "rule for signing in"

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from conversations import errors, replies, threads, wire
 from conversations.accounts import limits
+from conversations.accounts.session_times import TOUCH
 from conversations.errors import ErrorObject, OpenbookError
 from conversations.models import Scope, Thread
 from conversations.runtime import bounded_json
@@ -88,6 +90,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.shows_temporary: tuple[int, uuid.UUID] | None = None
         self.visitor: socket_access.Visitor | None = None
         self.identity = socket_access.identify(self.scope)
+        self.touched_again_at = 0.0
         if not socket_access.same_origin(self.scope):
             await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
             return
@@ -121,6 +124,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     visitor = self._visitor()
                     current_request.set(FrameCaller(user=visitor.user, auth=visitor.token))
                     await in_database(limits.count_request)(visitor.user, visitor.token)
+                await self._touch(visitor, frame)
                 await self._handle(visitor, frame)
             except OpenbookError as error:
                 await self._answer(error, frame)
@@ -184,6 +188,13 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self._say(kind, {"thread": str(thread_id)})
         except SocketTooSlow:
             await self._let_go()
+
+    async def _touch(self, visitor: socket_access.Visitor, frame: dict[str, Any]) -> None:
+        """Frames of a page that nobody touches keep no session."""
+        now = time.monotonic()
+        if visitor.idle and frame.get("type") in WRITING and now >= self.touched_again_at:
+            self.touched_again_at = now + min(TOUCH, visitor.idle / 4).total_seconds()
+            await in_database(socket_access.touch)(self.identity)
 
     async def _handle(self, visitor: socket_access.Visitor, frame: dict[str, Any]) -> None:
         user, kind = visitor.user, frame.get("type")

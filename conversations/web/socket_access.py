@@ -1,6 +1,7 @@
 """Who may open a socket, and who still may."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +10,7 @@ from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
-from conversations.accounts import second_factors, tokens
+from conversations.accounts import second_factors, session_times, tokens
 from conversations.accounts import session_user as accounts_session_user
 from conversations.errors import SecondFactorNeeded
 from conversations.models import ApiToken, Scope
@@ -59,6 +60,8 @@ class Visitor:
     user: User
     token: ApiToken | None = None
     is_lacking_factor: bool = False
+    idle: timedelta | None = None
+    """After which their session ends if they do nothing."""
 
     def demand(self, scope: Scope) -> None:
         """Raise ``InsufficientScope`` or ``SecondFactorNeeded`` unless it may. Else a session may do everything."""
@@ -92,6 +95,11 @@ def identify(scope: Connection) -> Identity:
     return Identity(session_key=parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME))
 
 
+def touch(identity: Identity) -> None:
+    """The person of a session does something."""
+    accounts_session_user.as_of_now(identity.session_key, is_active=True)
+
+
 def token_user(secret: str, address: str) -> Visitor | None:
     """The active user of a token; ``None`` once it is expired or revoked. Raises ``AddressNotAllowed``."""
     token = tokens.valid(secret, address=address)
@@ -103,4 +111,5 @@ def session_user(key: str | None) -> Visitor | None:
     request = accounts_session_user.as_of_now(key)
     if request is None or not isinstance(request.user, User):
         return None
-    return Visitor(user=request.user, is_lacking_factor=second_factors.is_lacking(request.user))
+    idle = session_times.times_of(request.user).idle
+    return Visitor(user=request.user, is_lacking_factor=second_factors.is_lacking(request.user), idle=idle)

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from conversations import threads, wire
-from conversations.accounts import budget_warnings
+from conversations.accounts import budget_warnings, session_times
 from conversations.accounts.group_access import access_of
 from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
@@ -116,6 +116,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "examples": translated(EXAMPLES),
         "words": translated(wording()),
         "share_days": settings.OPENBOOK_SHARE_DAYS if settings.OPENBOOK_SHARING else None,
+        "idle_minutes": idle.total_seconds() / 60 if (idle := session_times.times_of(user).idle) else None,
         "zone": preferences.time_zone if preferences else None,
     }
 

@@ -1,6 +1,7 @@
 /** The REST API with the session's cookie. Every failure is an ApiError whose message can be shown to people. */
 
 import { gettext, errorText } from "./language.js";
+import { isIdle } from "./presence.js";
 
 const ROOT = "/api/v1/";
 
@@ -30,6 +31,7 @@ export function csrfToken() {
 async function call(method, path, body) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRFToken"] = csrfToken();
+  else if (isIdle()) headers["X-Openbook-Idle"] = "1";
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const url = new URL(path, new URL(ROOT, location.origin));
   // A `next` link carries the host that the server believes it has, which behind a proxy may not be this one.

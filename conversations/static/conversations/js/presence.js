@@ -1,0 +1,22 @@
+/** Whether somebody is there: a sign-in that ends when nobody is, is kept by what people do and not by what pages ask for. */
+
+/** What a page asks for so long after somebody touched it, it asks for by itself. */
+const IDLE = 60_000;
+const ACTS = ["pointerdown", "keydown", "wheel", "touchmove"];
+let touched = Date.now();
+
+for (const act of ACTS) addEventListener(act, () => (touched = Date.now()), { capture: true, passive: true });
+
+export function isIdle() {
+  return Date.now() - touched > IDLE;
+}
+
+/**
+ * Say now and then that somebody is there, also while they only read or write.
+ * @param {number} minutes after which the sign-in ends where nobody is
+ * @param {() => void} say
+ */
+export function keepPresent(minutes, say) {
+  const often = Math.min(60_000, minutes * 15_000);
+  setInterval(() => Date.now() - touched < often && say(), often);
+}
