@@ -360,6 +360,8 @@ OPENBOOK_STAFF_SESSION_HOURS = env_number("OPENBOOK_STAFF_SESSION_HOURS", 0, mos
 OPENBOOK_STAFF_SESSION_IDLE_MINUTES = env_number("OPENBOOK_STAFF_SESSION_IDLE_MINUTES", 0, most=100_000)
 SESSION_ENGINE = "conversations.accounts.session_store"
 SESSION_COOKIE_AGE = OPENBOOK_SESSION_HOURS * 3600  # the cookie may live as long as any session
+# From where staff may work; empty: from anywhere
+OPENBOOK_STAFF_NETWORKS = networks("OPENBOOK_STAFF_NETWORKS")
 # Sign-in by a company's account: a file with its providers
 OPENBOOK_SIGN_IN_PROVIDERS = env("OPENBOOK_SIGN_IN_PROVIDERS")
 SOCIALACCOUNT_PROVIDERS, OPENBOOK_DIRECTORY = provider_settings.read(OPENBOOK_SIGN_IN_PROVIDERS, os.environ, secret)
@@ -510,6 +512,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.server.authentication.AuthenticationMiddleware",
     "config.languages.middleware.page_language",
+    "config.server.middleware.staff_networks_only",
     "config.server.middleware.streams_end_with_access",
     "config.server.middleware.pages_count",
     "config.server.middleware.second_factor_first",

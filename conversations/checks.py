@@ -202,6 +202,16 @@ def sign_in_is_possible(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register(deploy=True)
+def staff_have_addresses_of_their_own(**kwargs: Any) -> list[CheckMessage]:
+    """Behind a proxy that is not trusted all come from its address, and staff with them."""
+    if not settings.OPENBOOK_STAFF_NETWORKS or not settings.SERVED_OVER_HTTPS or settings.OPENBOOK_TRUSTED_PROXIES:
+        return []
+    hint = "Set OPENBOOK_TRUSTED_PROXIES to the addresses of the proxies that end TLS."
+    problem = "OPENBOOK_STAFF_NETWORKS is set, and everybody seems to come from the address of the proxy."
+    return [Warning(problem, hint=hint, id="openbook.W009")]
+
+
+@register(deploy=True)
 def links_lead_here(**kwargs: Any) -> list[CheckMessage]:
     """Links for a new password never lead where a request says."""
     if settings.OPENBOOK_PUBLIC_URL or trusted_origin():

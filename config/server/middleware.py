@@ -1,18 +1,19 @@
 """Middleware of the whole site."""
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.decorators import async_only_middleware
 from django.utils.functional import SimpleLazyObject
 
 from config.server import failures
 from config.server.refusals import log_refusal
-from conversations.accounts import limits, second_factors, sign_in
+from conversations.accounts import limits, second_factors, sign_in, staff_networks
 from conversations.errors import RateLimited
 from conversations.rest import streams
 from conversations.runtime import telemetry
@@ -36,6 +37,8 @@ IMMUTABLE = {
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), usb=()"
+
+log = logging.getLogger("openbook.server")
 
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
@@ -135,6 +138,19 @@ def pages_count(get_response: GetResponse) -> GetResponse:
 
 
 @async_only_middleware
+def staff_networks_only(get_response: GetResponse) -> GetResponse:
+    """Pages of staff open from their networks alone, the form to sign in there too. Who leaves may."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        is_staffs = request.path.startswith("/admin/") and request.path != "/admin/logout/"
+        if is_staffs and not staff_networks.hold(sign_in.address_of(request)):
+            return await sync_to_async(_refused_address)(request)
+        return await get_response(request)
+
+    return middleware
+
+
+@async_only_middleware
 def second_factor_first(get_response: GetResponse) -> GetResponse:
     """Whoever has to have a second factor and has none is led to set one up, from whatever page. Calls say it themselves."""
 
@@ -151,6 +167,15 @@ def _is_lacking_factor(request: HttpRequest) -> bool:
         return isinstance(request.user, User) and second_factors.is_lacking(request.user)
     except DatabaseError:
         return False  # the page says so itself
+
+
+def _refused_address(request: HttpRequest) -> HttpResponseBase:
+    try:
+        if isinstance(request.user, User):
+            staff_networks.record_refusal(request.user)
+    except DatabaseError:
+        log.exception("a refusal was not recorded")
+    return render(request, "403_address.html", {"address": sign_in.address_of(request)}, status=403)
 
 
 def _refusal(request: HttpRequest) -> HttpResponseBase | None:

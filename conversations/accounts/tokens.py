@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from conversations import audit
-from conversations.accounts import mailing, networks
+from conversations.accounts import mailing, networks, staff_networks
 from conversations.accounts import scopes as scope_rights
 from conversations.accounts.service_accounts import is_service
 from conversations.accounts.sign_in import network_of
@@ -85,7 +85,8 @@ def most_days(user: User | None = None) -> int:
 def valid(token: str, *, address: str = "") -> ApiToken | None:
     """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated or leaving.
 
-    Raises ``AddressNotAllowed`` where it is limited to networks and ``address``, the client's, is in none of them.
+    Raises ``AddressNotAllowed`` where it is limited to networks, or is staff's, and ``address``, the client's, is in none of
+    these.
     """
     row = valid_digest(digest(token))
     if row is None:
@@ -96,6 +97,7 @@ def valid(token: str, *, address: str = "") -> ApiToken | None:
             "Whoever made it chose the networks from which it may be used.",
             address=address,
         )
+    staff_networks.demand(row.scopes, address, actor=row)
     now = clock.now()
     if row.last_used_at is None or row.last_used_at < now - USED_RESOLUTION:  # often enough to know
         ApiToken.objects.filter(id=row.id).update(last_used_at=now, last_used_from=network_of(address)[:43])

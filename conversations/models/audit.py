@@ -25,6 +25,7 @@ class AuditKind(models.TextChoices):
     RECOVERY_CODES_MADE = "recovery_codes_made", _("recovery codes made")
     PROVIDER_LINKED = "provider_linked", _("sign-in by a provider linked")
     PROVIDER_UNLINKED = "provider_unlinked", _("sign-in by a provider unlinked")
+    STAFF_ADDRESS_REFUSED = "staff_address_refused", _("staff refused because of their address")
     TOKEN_MADE = "token_made", _("access token made")
     TOKEN_REVOKED = "token_revoked", _("access token revoked")
     ACCOUNT_MADE = "account_made", _("account made")

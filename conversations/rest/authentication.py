@@ -10,7 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from conversations.accounts import second_factors, sign_in, tokens
+from conversations.accounts import second_factors, sign_in, staff_networks, tokens
 from conversations.errors import SecondFactorNeeded
 from conversations.models import ApiToken, Scope
 
@@ -55,11 +55,15 @@ class HeaderSession(SessionAuthentication):
 
 class HasScope(BasePermission):
     """That a token is meant for the call. ``view.scopes`` names, by method, what the rule gets wrong: that GET reads and all
-    else writes; ``view.part`` a narrower scope that does as well. A session may do everything."""
+    else writes; ``view.part`` a narrower scope that does as well. A session may do everything,
+    but staff's alone from their networks alone."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if isinstance(request.auth, ApiToken):
             tokens.demand(needed(view, str(request.method)), request.auth.scopes)
+        elif isinstance(request.user, User):
+            address = sign_in.address_of(request._request)
+            staff_networks.demand(needed(view, str(request.method)), address, actor=request.user)
         return True
 
 

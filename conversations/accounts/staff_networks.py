@@ -1,0 +1,41 @@
+"""From which networks staff work: the pages under /admin/, calls that are staff's alone, and tokens with a scope of staff.
+
+Only the operator's setting says so, so that nobody can lock everybody out from within, and whoever starts the server can let
+them in again.
+"""
+
+from collections.abc import Collection
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils.translation import gettext_noop
+
+from conversations import audit
+from conversations.accounts import networks
+from conversations.errors import AddressNotAllowed
+from conversations.models import ApiToken, AuditEvent, Scope
+
+SCOPES = frozenset({Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT})
+"""A directory that fills accounts by SCIM is no member of staff: its token may be limited by itself."""
+WORDS = gettext_noop("Staff work from certain networks only, and this address is in none of them.")
+
+
+def hold(address: str) -> bool:
+    """Whether staff may work from there."""
+    allowed = settings.OPENBOOK_STAFF_NETWORKS
+    return not allowed or networks.contain([str(network) for network in allowed], address)
+
+
+def demand(scopes: Collection[str], address: str, *, actor: User | ApiToken) -> None:
+    """Raise ``AddressNotAllowed``, and record it, where one of these scopes is staff's and the address is not."""
+    if SCOPES.isdisjoint(scopes) or hold(address):
+        return
+    record_refusal(actor)
+    raise AddressNotAllowed(WORDS, address=address)
+
+
+def record_refusal(actor: User | ApiToken) -> None:
+    """Of staff; of strangers, who knock at any door, nothing is recorded."""
+    user = actor.user if isinstance(actor, ApiToken) else actor
+    if user.is_staff:
+        audit.record(audit.AuditKind.STAFF_ADDRESS_REFUSED, actor=actor, outcome=AuditEvent.Outcome.DENIED)
