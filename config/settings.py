@@ -397,6 +397,10 @@ OPENBOOK_SERVICE_TOKEN_DAYS = int(env("OPENBOOK_SERVICE_TOKEN_DAYS", "365"))
 # Off: nobody makes links that anybody can open, and those that were made open nothing.
 OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
 OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))
+# Off: nobody uploads or imports, begins a chat that is not kept, or takes everything of theirs along
+OPENBOOK_UPLOADS = env_switch("OPENBOOK_UPLOADS", default=True)
+OPENBOOK_TEMPORARY_CHATS = env_switch("OPENBOOK_TEMPORARY_CHATS", default=True)
+OPENBOOK_EXPORT = env_switch("OPENBOOK_EXPORT", default=True)
 # By which the service that a moderator asks knows who asks it.
 OPENBOOK_MODERATION_SECRET = env_secret("OPENBOOK_MODERATION_SECRET")
 # Where people report what they can't use: a mail address, or the address of a page.

@@ -346,7 +346,22 @@ class CannotHandOver(OpenbookError):
 
 class SharingOff(OpenbookError):
     type, code, status = "permission", "sharing_off", 403
-    message = "Sharing is off on this server. Whoever runs it can switch it on with OPENBOOK_SHARING=on."
+    message = "Sharing is off here, or for your group. Ask the people who run this server."
+
+
+class UploadsOff(OpenbookError):
+    type, code, status = "permission", "uploads_off", 403
+    message = "Uploading files is off here, or for your group. Send what they say as text."
+
+
+class TemporaryChatsOff(OpenbookError):
+    type, code, status = "permission", "temporary_chats_off", 403
+    message = "Temporary chats are off here, or for your group. Begin a conversation that is kept."
+
+
+class ExportOff(OpenbookError):
+    type, code, status = "permission", "export_off", 403
+    message = "Exporting everything is off here, or for your group. Ask the people who run this server for your data."
 
 
 class SignInNeeded(OpenbookError):

@@ -17,6 +17,7 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from artifacts.reading.kinds import detect
 from artifacts.reading.problems import FileProblem
+from conversations.accounts import switches
 from conversations.errors import (
     FileRefused,
     FilesFull,
@@ -142,9 +143,10 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object], pr
     ``enqueue`` sees to its reading, in the transaction that stores it. Not to be called in another one: what is noted of the
     bytes has to outlive a failure.
 
-    Raises ``FileRefused`` for what can't be read, ``FilesFull``, ``TooManyFiles``, ``RateLimited`` and ``StorageAway``; then
-    nothing was stored.
+    Raises ``FileRefused`` for what can't be read, ``FilesFull``, ``TooManyFiles``, ``RateLimited``, ``StorageAway`` and
+    ``UploadsOff``; then nothing was stored.
     """
+    switches.demand(user.pk, "uploads")
     try:
         type = detect(upload.path, upload.name)
     except FileProblem as problem:

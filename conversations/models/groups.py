@@ -2,6 +2,7 @@ from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import BooleanField
 
 
 class GivenRight(models.Model):
@@ -51,6 +52,10 @@ class GroupAccess(models.Model):
     models = names(121, "None ticked: all.")
     connections = names(40, "None ticked: all.")
     tools = names(40, "None ticked: all.")
+    sharing = BooleanField("links that show conversations to others", default=True)
+    uploads = BooleanField("files, and imports", default=True)
+    temporary_chats = BooleanField("temporary chats", default=True)
+    export = BooleanField("export of everything", default=True)
 
     class Meta:
         verbose_name = verbose_name_plural = "what members may use"

@@ -17,13 +17,13 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from artifacts.models import Artifact
 from conversations import audit, threads
+from conversations.accounts import switches
 from conversations.accounts.session_user import is_leaving
 from conversations.accounts.tokens import digest
 from conversations.errors import (
     InvalidMessage,
     MessageNotFound,
     ShareNotFound,
-    SharingOff,
     TemporaryThread,
     TooManyShares,
     VersionNotFound,
@@ -74,7 +74,7 @@ def of(user: User) -> QuerySet[Share]:
 
 def of_thread(thread: Thread, terms: Terms, *, message_id: UUID | str | None = None) -> Share:
     """A link to the thread up to a turn, the newest of the active path unless one is named."""
-    _demand_on()
+    switches.demand(thread.user_id, "sharing")
     if message_id is None:
         message = threads.messages_of(thread).exclude(status=Message.Status.FORGOTTEN).last()
         if message is None:
@@ -88,7 +88,7 @@ def of_thread(thread: Thread, terms: Terms, *, message_id: UUID | str | None = N
 
 def of_artifact(artifact: Artifact, user: User, terms: Terms, *, version: int | None = None) -> Share:
     """A link to one version of an artifact, or to whichever is the newest when somebody opens it."""
-    _demand_on()
+    switches.demand(user.pk, "sharing")
     if version is not None and not artifact.versions.filter(user=user, number=version).exists():
         raise VersionNotFound
     return _made(user, terms, thread=threads.get(user, artifact.thread_id), artifact=artifact, version=version)
@@ -122,6 +122,8 @@ def opened(token: str) -> Share:
     rows = working.select_related("thread__assistant", "user__deletion", "artifact")
     share = rows.filter(digest=digest(token)).first()
     if share is None or is_leaving(share.user) or (share.artifact and share.artifact.deleted_at):
+        raise ShareNotFound
+    if "sharing" not in switches.on_for(share.user_id):
         raise ShareNotFound
     return share
 
@@ -171,8 +173,3 @@ def _made(user: User, terms: Terms, *, thread: Thread, **of: object) -> Share:
     shows = [name for name, value in asdict(terms.shows).items() if value]
     audit.record(audit.AuditKind.SHARE_MADE, target=share, details={"thread": str(thread.id), "shows": shows})
     return share
-
-
-def _demand_on() -> None:
-    if not settings.OPENBOOK_SHARING:
-        raise SharingOff

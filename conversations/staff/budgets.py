@@ -78,7 +78,7 @@ class AccessInline(AccessBase):
 
     model = GroupAccess
     form = AccessForm
-    fields = ["assistants", "models", "connections", "tools"]
+    fields = ["assistants", "models", "connections", "tools", ("sharing", "uploads", "temporary_chats", "export")]
     extra = 0
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
 
 from artifacts.models import Artifact, Preset
+from conversations.accounts import switches
 from conversations.accounts.group_access import ALL, Access
 from conversations.errors import (
     ArtifactNotFound,
@@ -170,7 +171,9 @@ def change(thread: Thread, **changes: Any) -> None:
 
 
 def make_temporary(thread: Thread) -> None:
-    """A thread that is not stored yet. Its person may switch on that it is given what is remembered."""
+    """A thread that is not stored yet. Its person may switch on that it is given what is remembered. Raises
+    ``TemporaryChatsOff``."""
+    switches.demand(thread.user_id, "temporary_chats")
     thread.temporary, thread.remembers = True, False
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.accounts import budget_use, instructions, invitations, lifecycle, mailing, second_factors, tokens
+from conversations.accounts import budget_use, instructions, lifecycle, mailing, second_factors, switches, tokens
 from conversations.accounts.keeping import keeping_of
 from conversations.accounts.managers import groups_managed_by
 from conversations.files import store
@@ -156,6 +157,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
     """Say what will go, and take the password for it. It goes in a day."""
     context: dict[str, object] = {
         "goes": lifecycle.what_goes(request.user),
+        "can_export": "export" in switches.on_for(request.user.pk),
         "held": coverage.standing_notice(request.user.pk),
     }
     # Or else whoever looks at what others wrote could take their own name out of the record of it.

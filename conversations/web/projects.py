@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from artifacts.models import Preset
 from conversations import threads
-from conversations.accounts import instructions
+from conversations.accounts import instructions, switches
 from conversations.accounts.group_access import access_of
 from conversations.errors import OpenbookError, ProjectNotFound
 from conversations.files import store
@@ -96,6 +96,7 @@ def page(request: SignedInRequest, project_id: UUID) -> HttpResponse:
             "limits": {"file_mb": settings.OPENBOOK_MAX_FILE_MB, "files": MOST_FILES},
             "reading": [str(file.id) for file in files if file.state == File.State.READING],
         },
+        "can_upload": "uploads" in switches.on_for(request.user.pk),
         "colours": COLOURS.items(),
         "assistants": threads.offered_assistants(access).order_by("order", "name"),
         "longest": LONGEST_INSTRUCTIONS,

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from conversations import threads, wire
-from conversations.accounts import budget_warnings, session_times
+from conversations.accounts import budget_warnings, session_times, switches
 from conversations.accounts.group_access import access_of
 from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
@@ -54,6 +54,7 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
         "sought": sought,
         "hits": hits,
         "found_in": len(hits),
+        "switches": page["switches"],
         "notices": budget_warnings.notices(request.user.pk),
     }
     return render(request, "conversations/chat.html", context)
@@ -95,7 +96,7 @@ def _opened(user: User, thread_id: uuid.UUID) -> Thread:
 def _page(user: User, thread: Thread | None) -> dict[str, Any]:
     """What the page's script is told, as JSON."""
     preferences = services.preferences_of(user)
-    access = access_of(user.pk)
+    access, on = access_of(user.pk), switches.on_for(user.pk)
     offered = threads.offered_assistants(access).order_by("-is_default", "order", "name")
     return {
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
@@ -115,7 +116,8 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "shows_costs": settings.OPENBOOK_SHOW_COSTS,
         "examples": translated(EXAMPLES),
         "words": translated(wording()),
-        "share_days": settings.OPENBOOK_SHARE_DAYS if settings.OPENBOOK_SHARING else None,
+        "share_days": settings.OPENBOOK_SHARE_DAYS if "sharing" in on else None,
+        "switches": sorted(on),
         "idle_minutes": idle.total_seconds() / 60 if (idle := session_times.times_of(user).idle) else None,
         "zone": preferences.time_zone if preferences else None,
     }

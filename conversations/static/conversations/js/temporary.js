@@ -17,6 +17,7 @@ export class TemporaryChat {
   constructor(announcer, on) {
     this.announcer = announcer;
     this.on = on;
+    this.isOffered = JSON.parse(byId("page").textContent).switches.includes("temporary_chats");
     byId("temporary").addEventListener("click", () => this.toggle());
     byId("temporary-memory").addEventListener("change", (event) => this.#useMemory(event.target));
     byId("temporary-close").addEventListener("click", () => this.#close());
@@ -27,7 +28,7 @@ export class TemporaryChat {
     const { id, temporary, remembers } = thread;
     this.thread = thread;
     const isNew = id === "new";
-    byId("temporary").hidden = !isNew;
+    byId("temporary").hidden = !isNew || !this.isOffered;
     byId("temporary").setAttribute("aria-pressed", String(Boolean(temporary)));
     byId("temporary-bar").hidden = !temporary;
     byId("temporary-more").hidden = isNew;
@@ -38,7 +39,7 @@ export class TemporaryChat {
 
   /** At a new conversation: whether what is written next begins a temporary one. */
   toggle() {
-    if (this.thread.id !== "new") return;
+    if (this.thread.id !== "new" || !this.isOffered) return;
     const temporary = !this.thread.temporary;
     this.on.onSwitched(temporary);
     this.announcer.say(temporary ? gettext("Temporary chat.") : gettext("Not a temporary chat."));
