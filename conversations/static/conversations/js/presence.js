@@ -1,4 +1,4 @@
-/** Whether somebody is there: a sign-in that ends when nobody is, is kept by what people do and not by what pages ask for. */
+/** Whether somebody is there: what people do keeps a sign-in, and what an open page asks for by itself does not. */
 
 /** What a page asks for so long after somebody touched it, it asks for by itself. */
 const IDLE = 60_000;

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0059_sample_of_parts'),
+        ('conversations', '0060_moderation_of_files'),
     ]
 
     operations = [
