@@ -22,10 +22,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import audit, tasks
-from conversations.accounts import freshness
+from conversations.accounts import freshness, switches
 from conversations.errors import AlreadyExists, FreshSignInNeeded, InvalidImport, OpenbookError, error_object
-from conversations.accounts import switches
-from conversations.errors import AlreadyExists, InvalidImport, OpenbookError, error_object
 from conversations.import_export.book_archive import archived
 from conversations.import_export.disk_lists import Scratch, Spool
 from conversations.import_export.document_reader import DocumentReader
@@ -308,15 +306,13 @@ class Export(AsyncAPIView):
     )
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered. With a
-        session, where the person has proved who they are within five minutes."""
-        """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered.
-        Refused with 403 `export_off` where the server or the caller's groups don't allow it."""
+        session, where the person has proved who they are within five minutes. 403 `export_off`: it is off."""
         as_, user = self.form.text(request) or "json", caller(request)
+        await in_database(switches.demand)(user.pk, "export")
         if token_of(request) is None and not await in_database(freshness.is_fresh)(request._request, user):
             raise FreshSignInNeeded
         if as_ not in FORMS:
             raise self.form.refuse(" or ".join(f"`{each}`" for each in FORMS))
-        await in_database(switches.demand)(user.pk, "export")
         work = await long_work.acquire(user.pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, FORMS[as_](user)), content_type=f"application/{as_}")
         await long_work.step(read_lagging(with_lag))(response)

@@ -14,8 +14,16 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations.accounts import budget_use, instructions, invitations, lifecycle, mailing, second_factors, tokens
-from conversations.accounts import budget_use, instructions, lifecycle, mailing, second_factors, switches, tokens
+from conversations.accounts import (
+    budget_use,
+    instructions,
+    invitations,
+    lifecycle,
+    mailing,
+    second_factors,
+    switches,
+    tokens,
+)
 from conversations.accounts.keeping import keeping_of
 from conversations.accounts.managers import groups_managed_by
 from conversations.files import store

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0060_moderation_of_files'),
+        ('conversations', '0061_invitations'),
     ]
 
     operations = [

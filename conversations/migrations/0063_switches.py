@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0061_session_times'),
+        ('conversations', '0062_session_times'),
     ]
 
     operations = [
