@@ -1,6 +1,7 @@
 """Scopes never leak into pages: a word per project, temporary chat, branch that was left and person is looked for in every byte
 that every page and call of every other one answers with. Requests are searched by ``conversations/threads/test_shaping.py``."""
 
+import time
 from typing import Any
 
 import pytest
@@ -65,6 +66,10 @@ async def routes_with_canaries(person: User, ids: dict[str, Any]) -> dict[str, s
     client = AsyncClient()
     await in_database(with_some_password)(person)
     await client.aforce_login(person)
+    session = await client.asession()
+    await session.aset("account_authentication_methods", [{"method": "password", "at": time.time()}])
+    await session.aset("account_authentication_methods_user", str(person.pk))
+    await session.asave()
     caller, found = Caller(user=person, client=client), {}
     for route, method, path, body in calling(given=ids):
         if method == "GET" and kind_of(route) not in (Kind.SYSTEM, Kind.OPEN):

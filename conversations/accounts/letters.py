@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from conversations.models import OutgoingMail
 from conversations.runtime.site import public_address
 
 SIGN_UP, SIGN_UP_SECONDS = "openbook.sign-up", 86_400
@@ -131,11 +132,12 @@ def _written(template: str, subject: str, envelope: Envelope, **values: Plain) -
     return Letter(subject=subject, text=render_to_string(f"account/email/{template}_message.txt", context))
 
 
+Kind = OutgoingMail.Kind
 KINDS: dict[str, Callable[[Envelope, Values], Letter]] = {
-    "password_reset": _password_reset,
-    "confirmation": _confirmation,
-    "notice": _notice,
-    "invitation": _invitation,
-    "sign_up": _sign_up,
-    "plain": _plain,
+    Kind.PASSWORD_RESET: _password_reset,
+    Kind.CONFIRMATION: _confirmation,
+    Kind.NOTICE: _notice,
+    Kind.INVITATION: _invitation,
+    Kind.SIGN_UP: _sign_up,
+    Kind.PLAIN: _plain,
 }

@@ -54,7 +54,7 @@ def is_possible() -> bool:
 
 
 def post(kind: str, to: str, *, user: User | None = None, **values: letters.Plain) -> None:
-    """Have a mail sent. ``kind`` is one of ``letters.KINDS``; ``values`` are what it is filled with. In the language that
+    """Have a mail sent. ``kind`` is one of ``OutgoingMail.Kind``; ``values`` are what it is filled with. In the language that
     ``user`` chose, else in that of the current page. Does nothing where no mail server is set up, or there is no address."""
     if not is_possible() or not to:
         return

@@ -13,21 +13,21 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='groupaccess',
             name='export',
-            field=models.BooleanField(default=True, verbose_name='export of everything'),
+            field=models.BooleanField(db_default=True, default=True, verbose_name='export of everything'),
         ),
         migrations.AddField(
             model_name='groupaccess',
             name='sharing',
-            field=models.BooleanField(default=True, verbose_name='links that show conversations to others'),
+            field=models.BooleanField(db_default=True, default=True, verbose_name='links that show conversations to others'),
         ),
         migrations.AddField(
             model_name='groupaccess',
             name='temporary_chats',
-            field=models.BooleanField(default=True, verbose_name='temporary chats'),
+            field=models.BooleanField(db_default=True, default=True, verbose_name='temporary chats'),
         ),
         migrations.AddField(
             model_name='groupaccess',
             name='uploads',
-            field=models.BooleanField(default=True, verbose_name='files, and imports'),
+            field=models.BooleanField(db_default=True, default=True, verbose_name='files, and imports'),
         ),
     ]

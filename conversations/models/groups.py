@@ -52,10 +52,10 @@ class GroupAccess(models.Model):
     models = names(121, "None ticked: all.")
     connections = names(40, "None ticked: all.")
     tools = names(40, "None ticked: all.")
-    sharing = BooleanField("links that show conversations to others", default=True)
-    uploads = BooleanField("files, and imports", default=True)
-    temporary_chats = BooleanField("temporary chats", default=True)
-    export = BooleanField("export of everything", default=True)
+    sharing = BooleanField("links that show conversations to others", default=True, db_default=True)
+    uploads = BooleanField("files, and imports", default=True, db_default=True)
+    temporary_chats = BooleanField("temporary chats", default=True, db_default=True)
+    export = BooleanField("export of everything", default=True, db_default=True)
 
     class Meta:
         verbose_name = verbose_name_plural = "what members may use"

@@ -12,14 +12,21 @@ class OutgoingMail(models.Model):
     """A mail that is not sent yet, or that could not be. Its text is written when it is sent. The row goes once a mail server
     has taken it.
 
-    ``user`` is whom it is about, ``kind`` a name of ``conversations.accounts.letters.KINDS``, ``language`` that of the page
-    that asked for it; ``content`` is what the text is filled with, encrypted. ``due_at`` is empty once it was given up.
-    ``problem`` is why the last attempt failed: no text of a mail.
+    ``user`` is whom it is about; ``language`` that of the page that asked for it; ``content`` is what the text is filled with,
+    encrypted. ``due_at`` is empty once it was given up. ``problem`` is why the last attempt failed: no text of a mail.
     """
+
+    class Kind(models.TextChoices):
+        PASSWORD_RESET = "password_reset", "new password"
+        CONFIRMATION = "confirmation", "address to confirm"
+        NOTICE = "notice", "notice of a change"
+        INVITATION = "invitation", "invitation"
+        SIGN_UP = "sign_up", "sign-up"
+        PLAIN = "plain", "warning"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, null=True, related_name="+")
-    kind = models.CharField(max_length=40)
+    kind = models.CharField(max_length=40, choices=Kind)
     recipient = models.CharField(max_length=254)
     language = models.CharField(max_length=10, blank=True)
     content = models.BinaryField(help_text="What the text is filled with, encrypted.")

@@ -6,6 +6,7 @@ A process of its own, as the database is not that of the tests.
 import json
 import os
 import sys
+import time
 
 FILLED_AS = "ben"
 
@@ -38,7 +39,12 @@ def holding() -> dict[str, object]:
 
     ours = [model for model in apps.get_models() if model._meta.app_label in ("artifacts", "conversations", "memory")]
     client = Client(headers={"Host": "localhost"})
-    client.force_login(User.objects.get(username=FILLED_AS))
+    person = User.objects.get(username=FILLED_AS)
+    client.force_login(person)
+    session = client.session  # an export is for who has just proven who they are
+    session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+    session["account_authentication_methods_user"] = str(person.pk)
+    session.save()
     paths = ["/memory/", "/api/v1/export/", "/admin/conversations/contextsnapshot/"]
     paths += [f"/api/v1/threads/{thread.pk}/messages/" for thread in Thread.objects.filter(user__username=FILLED_AS)]
     return {

@@ -31,7 +31,7 @@ ELSEWHERE = {
 UNIT = re.compile(r"(?:systemctl [a-z-]+(?: --now)?|-u) '?(openbook[\w@.*-]*)")
 PARTS = ("**What one sees.**", "**What it means for people.**", "## Look", "## Do", "## Well again")
 NAMED = re.compile(r"docs/operate/([a-z-]+\.md)")
-GUIDES = {"audit", "backup", "budgets", "install", "keeping", "moderation", "scim", "sign-in", "upgrade"}
+GUIDES = {"audit", "backup", "budgets", "install", "keeping", "moderation", "scim", "sign-in", "strict", "upgrade"}
 """Pages of what an operator sets up, of which each is in parts of its own."""
 NOT_OURS = {"README.md", *(f"{name}.md" for name in GUIDES)}
 """No runbooks."""

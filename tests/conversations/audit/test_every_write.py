@@ -50,6 +50,7 @@ FORMS: dict[str, dict[str, Any]] = {
 """What a new row of each model that staff may add is made of, beside what its page offers."""
 CHANGED_BY_ACTIONS = {
     "conversations.OutgoingMail",
+    "conversations.Invitation",
     "conversations.Feedback",
     "memory.Consolidation",
     "conversations.ApiToken",
@@ -63,6 +64,8 @@ OVER_THE_API = {
     "prompts/": "POST",
     "prompts/<str:prompt_id>/": "PATCH DELETE",
     "leavers/<str:leaver_id>/shares/": "POST",
+    "invitations/": "POST",
+    "invitations/<str:invitation_id>/": "DELETE",
     "auth/token/": "POST",
     **{f"{name}tokens/": "POST" for name in ("", "auth/")},
     **{f"{name}tokens/<str:token_id>/": "DELETE" for name in ("", "auth/")},

@@ -217,6 +217,7 @@ IMPORTED_BESIDE = {
     "config/doctor/services.py: smtplib",  # for the names of its errors
     "config/observability/open_telemetry.py: opentelemetry.exporter",  # where OTEL_EXPORTER_OTLP_ENDPOINT leads
     "config/observability/sentry.py: sentry_sdk",  # where SENTRY_DSN leads
+    "conversations/accounts/mailing.py: smtplib",  # for the types of its errors
     "conversations/audit/http_destination.py: httpx2",  # for the types of its errors
     "conversations/accounts/provider_http.py: httpx2",  # for the types of an answer and of its errors
     "conversations/accounts/provider_http.py: requests",  # for the errors that allauth knows

@@ -23,7 +23,15 @@ from conversations.accounts import tokens
 from conversations.replies.journal import journal
 from conversations.rest.openapi import whole_schema
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_file, make_project, make_prompt, make_share, make_snapshot, make_thread
+from tests.conversations.factories import (
+    make_file,
+    make_invitation,
+    make_project,
+    make_prompt,
+    make_share,
+    make_snapshot,
+    make_thread,
+)
 from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,6 +89,8 @@ def things(user: User) -> dict[str, str]:
         "project_id": make_project(user).id,
         "prompt_id": make_prompt(user).id,
         "share_id": make_share(thread).id,
+        "leaver_id": user.pk,
+        "invitation_id": make_invitation(user).id,
         "slug": "brd",
         "number": 1,
     }

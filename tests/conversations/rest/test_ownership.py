@@ -30,7 +30,6 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import (
     make_feedback,
     make_file,
-    make_invitation,
     make_project,
     make_prompt,
     make_share,
@@ -82,7 +81,6 @@ CALLS = [
     ("GET", "artifacts/{artifact}/versions/1/", None, "artifact_not_found"),
     ("GET", "artifacts/{artifact}/export/", None, "artifact_not_found"),
     ("GET", "threads/{thread}/export/", None, "thread_not_found"),
-    ("DELETE", "invitations/{invitation}/", None, "invitation_not_found"),
     ("DELETE", "tokens/{token}/", None, "token_not_found"),
     ("DELETE", "auth/tokens/{token}/", None, "token_not_found"),
     ("GET", "requests/{request}/", None, "not_found"),
@@ -132,7 +130,6 @@ IDS = [
     "project",
     "share",
     "prompt",
-    "invitation",
 ]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
@@ -159,7 +156,6 @@ def belongings(user: User) -> dict[str, Any]:
         "project": make_project(user).id,
         "share": make_share(thread).id,
         "prompt": make_prompt(user).id,
-        "invitation": make_invitation(user).id,
     }
 
 
