@@ -67,7 +67,9 @@ async def routes_with_canaries(person: User, ids: dict[str, Any]) -> dict[str, s
     await in_database(with_some_password)(person)
     await client.aforce_login(person)
     session = await client.asession()
-    await session.aset("account_authentication_methods", [{"method": "password", "at": time.time()}])
+    await session.aset(
+        "account_authentication_methods", [{"method": "password", "at": time.time(), "reauthenticated": True}]
+    )
     await session.aset("account_authentication_methods_user", str(person.pk))
     await session.asave()
     caller, found = Caller(user=person, client=client), {}

@@ -42,7 +42,7 @@ def holding() -> dict[str, object]:
     person = User.objects.get(username=FILLED_AS)
     client.force_login(person)
     session = client.session  # an export is for who has just proven who they are
-    session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+    session["account_authentication_methods"] = [{"method": "password", "at": time.time(), "reauthenticated": True}]
     session["account_authentication_methods_user"] = str(person.pk)
     session.save()
     paths = ["/memory/", "/api/v1/export/", "/admin/conversations/contextsnapshot/"]
