@@ -5,7 +5,9 @@ const IDLE = 60_000;
 const ACTS = ["pointerdown", "keydown", "wheel", "touchmove"];
 let touched = Date.now();
 
-for (const act of ACTS) addEventListener(act, () => (touched = Date.now()), { capture: true, passive: true });
+// Tests of the modules that ask the server import this without a window.
+for (const act of ACTS)
+  globalThis.addEventListener?.(act, () => (touched = Date.now()), { capture: true, passive: true });
 
 export function isIdle() {
   return Date.now() - touched > IDLE;
