@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
+from conversations.context.explain import uses
 from conversations.context.record.snapshot_shapes import NamedProject
 from conversations.errors import InvalidMessage, ProjectNotFound, ThreadNotFound
 from conversations.models import Message, Project, Scope
@@ -27,7 +28,7 @@ from conversations.runtime.text import clean
 from conversations.threads import projects
 from memory import forgetting, services
 from memory.models import Memory
-from memory.rest.shapes import MemoryAnswer, MemoryChange, NewMemory, SourceAnswer
+from memory.rest.shapes import MemoryAnswer, MemoryChange, NewMemory, SourceAnswer, UsesAnswer
 from memory.tags import user_tag
 
 
@@ -102,6 +103,16 @@ class MemoryDetail(AsyncAPIView):
             lambda: forgetting.forget_memory(user, services.memory_of(user, memory_id).id),
         )
         return deleted(done.held)
+
+
+class MemoryUses(APIView):
+    part = Scope.MEMORY
+
+    @extend_schema(responses=described(UsesAnswer))
+    def get(self, request: Request, memory_id: str) -> Response:
+        """What a memory was given to: requests and replies, what it took in them, and when it was last given."""
+        memory = services.memory_of(caller(request), memory_id)
+        return Response(fill(UsesAnswer, uses.uses_of(caller(request).pk, [memory.id]).get(memory.id, uses.NONE)))
 
 
 def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message]) -> list[SourceAnswer]:

@@ -93,6 +93,15 @@ class MemoryAnswer(TypedDict):
     superseded_by: Annotated[Id | None, "The memory that holds instead."]
 
 
+class UsesAnswer(TypedDict):
+    """Which requests of the caller held a memory, as far as they are still recorded."""
+
+    requests: Annotated[int, "Model requests that held it."]
+    replies: Annotated[int, "Replies that these were made for."]
+    tokens: Annotated[int, "What it took in all these requests together."]
+    last: Annotated[Time | None, "When the newest of them was made; null: none was."]
+
+
 class TitledThread(TypedDict):
     id: Annotated[Id, "Id of the thread."]
     title: Annotated[str, "Its title."]

@@ -13,11 +13,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
 from conversations.accounts import accesses
+from conversations.context.explain.uses import NONE, Uses, uses_of
 from conversations.models import ContentAccess, Message, Project, Thread
 from conversations.runtime.text import clean
 from conversations.threads import projects
@@ -65,6 +66,7 @@ class NoteRow:
     confined: str = ""
     project: Project | None = None
     until: str = ""
+    uses: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,10 +163,25 @@ def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datet
     return words % day
 
 
+def uses_in_words(uses: Uses, zone: ZoneInfo, now: datetime) -> str:
+    """How often a note was given, in words; empty where it never was. Pure."""
+    if not uses.last or not uses.replies:
+        return ""
+    words = ngettext(
+        "Given to %(count)d reply, on %(day)s", "Given to %(count)d replies, last on %(day)s", uses.replies
+    )
+    return words % {"count": uses.replies, "day": said_on(uses.last.astimezone(zone), now)}
+
+
 def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[NoteRow]:
     sources, known = services.sources_of(user, memories), services.projects_of(user, memories)
+    uses = uses_of(user.pk, [memory.id for memory in memories])
     return [
-        replace(_note(memory, _first(memory, sources), zone, now), project=known.get(memory.confined_to))
+        replace(
+            _note(memory, _first(memory, sources), zone, now),
+            project=known.get(memory.confined_to),
+            uses=uses_in_words(uses.get(memory.id, NONE), zone, now),
+        )
         for memory in memories
     ]
 

@@ -84,6 +84,7 @@ OF_THE_CONTRACT = {
     "PATCH memories/{memory_id}/",
     "DELETE memories/{memory_id}/",
     "GET memories/{memory_id}/forgetting/",
+    "GET memories/{memory_id}/uses/",
     "POST memories/{memory_id}/forget/",
     "GET memories/forgetting/",
     "POST memories/forget/",

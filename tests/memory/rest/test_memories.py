@@ -310,3 +310,26 @@ async def test_a_person_is_told_who_looked_and_nobody_elses(user: User, other_us
     assert newest["results"] == [{"id": str(memory.id), **told, **of_memory}]
     assert (await api.get(newest["next"])).body["results"] == [{"id": str(message.id), **told, **of_turn}]
     assert (await Api().get("accesses/")).status == 401
+
+
+async def test_uses_say_what_a_memory_was_given_to(user: User, api: Api, others_api: Api) -> None:
+    memory, unused = [await make_own_memory(user, words, created_at=NOON) for words in ("Has a dog.", "Has a cat.")]
+    await in_database(Memory.objects.filter(id=unused.id).update)(ended_at=NOON)
+    uses, threads = f"memories/{memory.id}/uses/", []
+    assert (await api.get(uses)).body == {"requests": 0, "replies": 0, "tokens": 0, "last": None}
+    for content in ("Good morning", "Which dog food is best?"):
+        threads.append((await api.post("threads/new/messages/", {"content": content})).body["thread"])
+    await api.post(f"threads/{threads[-1]}/messages/", {"content": "And which toy?"})
+
+    listed = [each for thread in threads for each in (await api.get(f"threads/{thread}/requests/")).body["results"]]
+    requests = [(await api.get(f"requests/{each['id']}/")).body for each in listed]
+    items = [item for each in requests for item in each["items"] if item["id"] == str(memory.id) and item["included"]]
+    assert len(items) == 3
+    assert (await api.get(uses)).body == {
+        "requests": 3,
+        "replies": 3,
+        "tokens": sum(item["tokens"] for item in items),
+        "last": max(each["created_at"] for each in requests),
+    }
+    assert (await api.get(f"memories/{unused.id}/uses/")).body["requests"] == 0
+    assert (await others_api.get(uses)).code == (404, "not_found", "memory_not_found")
