@@ -17,10 +17,12 @@ export class ProjectGroups {
 
   /**
    * @param {{
+   *   read: (path: string) => Promise<{results: Thread[], next: string | null}>,
    *   onCome: (threads: Thread[]) => void,
    *   onChanged: () => void,
    *   onError: (words: string) => void,
-   * }} on `onCome`: threads of a project were read; `onChanged`: the list has to be shown anew
+   * }} on `read`: a page of threads as they are now; `onCome`: threads of a project were read; `onChanged`: the list
+   *   has to be shown anew
    */
   constructor(on) {
     this.on = on;
@@ -137,7 +139,7 @@ export class ProjectGroups {
 
   async #read(project, path) {
     try {
-      const { results, next } = await api.get(path);
+      const { results, next } = await this.on.read(path);
       this.#next.set(project.id, next);
       this.on.onCome(results);
     } catch (error) {

@@ -26,6 +26,7 @@ export class ThreadList {
   #ticked = null;
   /** @type {import("./thread-groups.js").View} */
   #view = ALL;
+  #changes = 0; // made here so far; what was asked for before one may not know it
 
   /**
    * @param {{
@@ -44,6 +45,7 @@ export class ThreadList {
     this.rows = byId("titles");
     this.finder = new Finder((thread, position, file, words) => this.on.onOpen(thread, position, file, words));
     this.groups = new ProjectGroups({
+      read: (path) => this.#asOfNow(() => api.get(path)),
       onCome: (threads) => this.#put(threads),
       onChanged: () => this.#show(),
       onError: (words) => this.on.onError(words),
@@ -76,14 +78,24 @@ export class ThreadList {
   }
 
   async #firstPages(view) {
-    const [, ...pages] = await Promise.all([this.groups.load(), ...firstPages(view).map((path) => api.get(path))]);
-    return pages;
+    const pages = () => Promise.all(firstPages(view).map((path) => api.get(path)));
+    const [read] = await Promise.all([this.#asOfNow(pages), this.groups.load()]);
+    return read;
+  }
+
+  /** What `ask` answers, asked again where threads were changed meanwhile: the answer may be of before. */
+  async #asOfNow(ask) {
+    for (;;) {
+      const changes = this.#changes;
+      const answer = await ask();
+      if (changes === this.#changes) return answer;
+    }
   }
 
   async #older() {
-    const view = this.#view;
+    const [view, next] = [this.#view, this.#next];
     try {
-      const page = await api.get(this.#next);
+      const page = await this.#asOfNow(() => api.get(next));
       if (view === this.#view) this.#take([page]);
     } catch (error) {
       this.on.onError(error.message);
@@ -140,6 +152,7 @@ export class ThreadList {
 
   /** Another title, another setting. @param {Thread[]} threads those that belong elsewhere now go */
   change(...threads) {
+    this.#changes += 1;
     this.#put(threads);
     this.finder.again();
   }
@@ -156,6 +169,7 @@ export class ThreadList {
   }
 
   remove(...ids) {
+    this.#changes += 1;
     this.#threads = this.#threads.filter((thread) => !ids.includes(thread.id));
     this.#show();
     this.finder.again();
