@@ -59,7 +59,7 @@ def _cues(texts: Iterable[str], parts: Mapping[str, str]) -> Cues:
     bound = [each.removeprefix("^") for each in alternatives if each.startswith("^")]
     free = [each for each in alternatives if not each.startswith((LEAD, "^"))]
     return Cues(
-        at_beginning=pattern_for_later("|".join([f"{LEAD}(?:{'|'.join(after_lead)})", *bound]), parts),
+        at_beginning=pattern_for_later(rf"\A(?:{'|'.join([f'{LEAD}(?:{"|".join(after_lead)})', *bound])})", parts),
         anywhere=pattern_for_later("|".join(free) or NOTHING, parts),
     )
 
@@ -85,7 +85,7 @@ def _language(table: dict[str, Any]) -> FirstPerson:
 
     return FirstPerson(
         who=cue("who"),
-        asks=pattern_for_later(rf"(?<!\W)\W*(?:(?:{AND})\s+)?(?:{table.get('asks', NOTHING)})", parts),
+        asks=pattern_for_later(rf"\A\W*(?:(?:{AND})\s+)?(?:{table.get('asks', NOTHING)})", parts),
         asks_inside=pattern_for_later(rf"(?<=\w)\s(?=(?:{table.get('asks_inside', NOTHING)}))", parts),
         asks_anywhere=cue("asks_anywhere"),
         passing=cue("passing"),

@@ -220,9 +220,9 @@ async def test_the_end_of_the_process_ends_all_of_it(
 async def test_a_download_that_nobody_reads_gives_its_place_back(
     user: User, api: Api, places: long_work._Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_work, "UNREAD_SECONDS", 0.05)
     await in_database(make_thread)(user)
     response = await api._response("GET", "export/", b"", "application/json", {})
+    monkeypatch.setattr(long_work, "UNREAD_SECONDS", 0.05)  # from the first piece on, however long that takes
     pieces = aiter(response.streaming_content)
     assert (await anext(pieces)).startswith(b'{"format"')
     await asyncio.to_thread(until, lambda: not places.running)
