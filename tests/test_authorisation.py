@@ -201,6 +201,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/audit/": AUDIT_CALL,
     "api/v1/invitations/": INVITATION_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
+    "v1/chat/completions": PROGRAM,
     **dict.fromkeys(
         (
             f"api/v1/{re.sub('{(.*?)}', r'<str:\1_id>', path).partition('?')[0]}"

@@ -48,7 +48,7 @@ class ContentReader:
             self.texts.append(content)
             return
         for at, block in _placed(content, place):
-            self._block(block, at)
+            self.read_block(block, at)
 
     def read_known(self, content: str | Sequence[Json], place: str) -> None:
         """A message that was answered before: what can't be read of it is left out."""
@@ -57,7 +57,7 @@ class ContentReader:
             return
         for at, block in _placed(content, place):
             with suppress(InvalidMessage):
-                self._block(block, at)
+                self.read_block(block, at)
 
     def read_texts(self, content: str | Sequence[Json]) -> None:
         """A message of which only the words count."""
@@ -67,7 +67,7 @@ class ContentReader:
     def done(self) -> Content:
         return Content(texts=self.texts, files=self.files)
 
-    def _block(self, block: Json, place: str) -> None:
+    def read_block(self, block: Json, place: str) -> None:
         match block.get("type"):
             case "text" if isinstance(block.get("text"), str):
                 self.texts.append(block["text"])
@@ -95,13 +95,13 @@ class ContentReader:
             raise InvalidMessage(
                 f"`{place}.source.media_type` must be one of {', '.join(IMAGE_TYPES)}.", field="messages"
             )
-        name = f"{self._numbered('image')}.{IMAGE_TYPES[media_type]}"
+        name = f"{self.numbered('image')}.{IMAGE_TYPES[media_type]}"
         return SentFile(name=name, place=place, content=_raw(data, place), media_type=media_type)
 
     def _document(self, block: Json, place: str) -> None:
         title, context = (_optional_text(block, name, place) for name in ("title", "context"))
         source = _source(block, place)
-        name = title.strip() or self._numbered("document")
+        name = title.strip() or self.numbered("document")
         if id := _own_id(source, place):
             name = title.strip()
             self.files.append(SentFile(name="", place=place, content=id))
@@ -118,7 +118,7 @@ class ContentReader:
             self._add_text(name, text_of_source(source.get("data"), place), place)
         elif source["type"] == "content":
             name = _with_ending(name, "txt")
-            self._add_parts(source.get("content"), name, f"{place}.source.content")
+            self.add_parts(source.get("content"), name, f"{place}.source.content")
         else:
             raise _wrong_source(source, place, "base64, text, content or file")
         if context.strip():
@@ -126,9 +126,9 @@ class ContentReader:
 
     def _tool_result(self, block: Json, place: str) -> None:
         """What a tool said is no word of the person: it is a file that the message brings."""
-        self._add_parts(block.get("content"), f"{self._numbered('tool-result')}.txt", f"{place}.content")
+        self.add_parts(block.get("content"), f"{self.numbered('tool-result')}.txt", f"{place}.content")
 
-    def _add_parts(self, content: Any, name: str, place: str) -> None:
+    def add_parts(self, content: Any, name: str, place: str) -> None:
         """The words of a content as one file, its pictures and documents as others."""
         if content is None or isinstance(content, str):
             self._add_text(name, content or "", place)
@@ -140,7 +140,7 @@ class ContentReader:
             if (text := _text(block)) is not None:
                 words.append(text)
             elif block.get("type") in ("image", "document"):
-                self._block(block, at)
+                self.read_block(block, at)
             else:
                 raise InvalidMessage(
                     f"`{at}` is of type {block.get('type')!r}; here may stand text, images and documents.",
@@ -152,7 +152,7 @@ class ContentReader:
         if text.strip():
             self.files.append(SentFile(name=name, place=place, content=clean(text)))
 
-    def _numbered(self, kind: str) -> str:
+    def numbered(self, kind: str) -> str:
         self._numbers[kind] += 1
         return f"{kind}-{self._numbers[kind]}"
 

@@ -8,7 +8,7 @@ import re
 import tempfile
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,14 @@ class RawText:
     def pieces(self) -> Iterator[bytes]:
         return self.scratch.pieces(self.start, self.length, size=PIECE)
 
+    def beginning(self, most: int) -> bytes:
+        """So many bytes at most."""
+        return b"".join(self.scratch.pieces(self.start, min(self.length, most), size=most))
+
+    def without(self, bytes: int) -> "RawText":
+        """What comes after its first bytes."""
+        return replace(self, start=self.start + bytes, length=self.length - bytes)
+
     def text(self) -> str:
         """Raises ``ValueError``."""
         found = json.loads(b'"' + b"".join(self.pieces()) + b'"')
@@ -67,12 +75,13 @@ class RawText:
 @dataclass(frozen=True, kw_only=True)
 class SentFile:
     """``content`` is base64, a text, or the id of a file of the person. ``media_type`` is what base64 is said to be, and
-    ``place`` where it stands, as errors name it."""
+    ``place`` where it stands, as errors name it. ``at`` is where under that both of them stand, if not in a ``source``."""
 
     name: str
     place: str
     content: RawText | str | uuid.UUID
     media_type: str = ""
+    at: str = ""
 
     @property
     def id(self) -> uuid.UUID | None:
@@ -133,7 +142,7 @@ class SentFile:
             raise self.invalid("media_type", f"is {self.media_type}, but this is {found}. Say what it is")
 
     def invalid(self, field: str, problem: str) -> InvalidMessage:
-        return InvalidMessage(f"`{self.place}.source.{field}` {problem}.", field="messages")
+        return InvalidMessage(f"`{self.place}.{self.at or f'source.{field}'}` {problem}.", field="messages")
 
 
 def text_of_source(raw: Any, place: str) -> str:

@@ -3,10 +3,10 @@
 import time
 import traceback
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -16,7 +16,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import errors, replies, threads
+from conversations import errors, replies, threads, wire
 from conversations.accounts.group_access import access_of
 from conversations.errors import (
     ErrorObject,
@@ -79,6 +79,8 @@ class InTheirShape(APIView):
     refuses_unknown_parameters = False  # SDKs add some, such as ?beta=true
     authentication_classes = [KeyAuthentication]
     parser_classes = [BodyParser]
+    statuses: ClassVar[Mapping[int, int]] = shapes.STATUSES
+    """Of ours, as programs for this API know them."""
 
     def get_exception_handler(self) -> Any:
         return answer_in_their_shape
@@ -92,7 +94,7 @@ class InTheirShape(APIView):
 def answer_in_their_shape(exception: Exception, context: dict[str, Any]) -> Response | None:
     response = exception_handler(exception, context)
     if response is not None:
-        response.status_code = shapes.STATUSES.get(response.status_code, response.status_code)
+        response.status_code = context["view"].statuses.get(response.status_code, response.status_code)
         response.data = shapes.error_body(response.status_code, response.data["error"])
     return response
 
@@ -112,10 +114,32 @@ class StartedReply:
         return {f"x-openbook-{name}": value for name, value in named.items() if value}
 
 
+class Frames(Protocol):
+    """A reply's events as the events of an API, ready to be sent."""
+
+    def of(self, event: Event) -> Iterator[bytes]: ...
+    def waiting(self) -> Iterator[bytes]:
+        """What keeps the connection open while nothing comes."""
+
+
 class Messages(InTheirShape, AsyncAPIView):
+    """The way in for each API that sends all messages with each call; others have their own shapes in place of these."""
+
+    error_event = staticmethod(wire.error_event)
+    """How a stream is told that its reader may not go on."""
+
+    def read(self, body: Any) -> shapes.MessagesCall:
+        return shapes.read_call(body)
+
+    def answer(self, ending: Event, begun: StartedReply) -> shapes.Json:
+        return shapes.answer(ending, id=begun.id, model=begun.model)
+
+    def frames(self, begun: StartedReply, call: shapes.MessagesCall) -> Frames:
+        return MessagesFrames(shapes.MessagesStream(id=begun.id, model=begun.model))
+
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
-        ready = await _apart(request, lambda: store_history(request))
+        ready = await _apart(request, lambda: store_history(request, self.read(request.data)))
         if ready.thread and ready.restored:
             await until_read(caller(request), ready.restored)
             await in_database(history_files.place)(caller(request).pk, ready.thread, ready.assistant)
@@ -125,8 +149,56 @@ class Messages(InTheirShape, AsyncAPIView):
             await in_database(store.delete_unsent)(caller(request), ready.received)
             raise
         if not ready.call.stream:
-            return _whole(await _last(replies.follow(begun.reply)), begun)
-        return await _streamed(replies.follow_ticking(begun.reply, seconds=streams.tick_seconds()), begun)
+            return self._whole(await _last(replies.follow(begun.reply)), begun)
+        events = replies.follow_ticking(begun.reply, seconds=streams.tick_seconds())
+        return await self._streamed(events, begun, self.frames(begun, ready.call))
+
+    def _whole(self, ending: Event, begun: StartedReply) -> Response:
+        headers = begun.headers(data_of(ending, ReplyEndedData)["request"])
+        if failed := shapes.failure(ending):
+            return self._failed(*failed, headers)
+        return Response(self.answer(ending, begun), headers=headers)
+
+    def _failed(self, status: int, error: ErrorObject, headers: dict[str, str]) -> Response:
+        details, status = error["details"], self.statuses.get(status, status)
+        headers = {**headers, "x-should-retry": "true" if details.get("retryable") else "false"}
+        if "retry_after" in details:
+            headers["retry-after"] = str(details["retry_after"])
+        return Response(shapes.error_body(status, error), status=status, headers=headers)
+
+    async def _streamed(
+        self, events: AsyncGenerator[Event | None], begun: StartedReply, frames: Frames
+    ) -> HttpResponseBase:
+        """Waits until the model begins, but not for ever: what fails before is told by its status, which programs retry by."""
+        first: list[Event] = []
+        until = time.monotonic() + streams.KEEP_ALIVE_SECONDS
+        async for event in events:
+            if event is None:
+                if time.monotonic() >= until:
+                    break
+                continue
+            first.append(event)
+            if event.type in shapes.TELLING:
+                break
+        built = (data_of(event, ContextBuiltData) for event in first if event.type == "context.built")
+        headers = begun.headers(next((data["request"] for data in built), None))
+        if first and first[-1].is_last and (failed := shapes.failure(first[-1])):
+            return self._failed(*failed, headers)
+        sent = _sent(first, events, frames)
+        response = streams.EventStream(sent, content_type="text/event-stream", headers=headers)
+        response.error_event = self.error_event
+        return response
+
+
+@dataclass(frozen=True)
+class MessagesFrames:
+    stream: shapes.MessagesStream
+
+    def of(self, event: Event) -> Iterator[bytes]:
+        return map(shapes.frame, self.stream.of(event))
+
+    def waiting(self) -> Iterator[bytes]:
+        return map(shapes.frame, [*self.stream.begin(), shapes.PING])
 
 
 class CountTokens(InTheirShape, AsyncAPIView):
@@ -136,7 +208,7 @@ class CountTokens(InTheirShape, AsyncAPIView):
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
 
         def count() -> int:
-            matched = match_call(request, counting=True)
+            matched = match_call(request, shapes.read_call(request.data, counting=True))
             restored = to_restore(matched.call) if is_to_import(matched) else []
             coming = upcoming_context(caller(request), matched, [*restored, *matched.call.files])
             files = tokens_of_unstored(matched.call.files, coming, matched.assistant)
@@ -151,7 +223,7 @@ class ModelList(InTheirShape):
         """The assistants, all on one page."""
         models = [shapes.model_object(assistant) for assistant in _offered(request)]
         ids = [model["id"] for model in models] or [None]
-        return Response({"data": models, "has_more": False, "first_id": ids[0], "last_id": ids[-1]})
+        return Response({"object": "list", "data": models, "has_more": False, "first_id": ids[0], "last_id": ids[-1]})
 
 
 class ModelDetail(InTheirShape):
@@ -166,10 +238,22 @@ def _offered(request: Request) -> QuerySet[Assistant]:
     return threads.offered_assistants(access_of(caller(request).pk))
 
 
+CALLS = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, GET /v1/models"
+NOT_OFFERED = {
+    "responses": "it would store what it answers a second time, beside the threads. Use POST /v1/chat/completions",
+    "embeddings": "no model here makes them. What was said is found with GET /api/v1/memories/search/",
+    "completions": "a model is asked with messages here. Use POST /v1/chat/completions",
+    "files": "files have calls of their own. Use POST /api/v1/files/",
+}
+"""What programs for the API of OpenAI may look for, and why it isn't there."""
+
+
 @csrf_exempt
 def unknown_call(request: HttpRequest, **_: str) -> JsonResponse:
-    message = "There is no such call here: POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models."
-    return failed(404, "not_found", message)
+    name = request.path.removeprefix("/v1/").partition("/")[0]
+    if why := NOT_OFFERED.get(name):
+        return failed(404, "not_offered", f"/v1/{name} is not offered: {why}.")
+    return failed(404, "not_found", f"There is no such call here: {CALLS}.")
 
 
 def failed(status: int, code: str, message: str) -> JsonResponse:
@@ -228,48 +312,11 @@ async def _last(events: AsyncGenerator[Event]) -> Event:
     return last
 
 
-def _whole(ending: Event, begun: StartedReply) -> Response:
-    headers = begun.headers(data_of(ending, ReplyEndedData)["request"])
-    if failed := shapes.failure(ending):
-        return _failed(*failed, headers)
-    return Response(shapes.answer(ending, id=begun.id, model=begun.model), headers=headers)
-
-
-def _failed(status: int, error: ErrorObject, headers: dict[str, str]) -> Response:
-    details = error["details"]
-    headers = {**headers, "x-should-retry": "true" if details.get("retryable") else "false"}
-    if "retry_after" in details:
-        headers["retry-after"] = str(details["retry_after"])
-    return Response(shapes.error_body(status, error), status=status, headers=headers)
-
-
-async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -> HttpResponseBase:
-    """Waits until the model begins, but not for ever: what fails before is told by its status, which programs retry by."""
-    first: list[Event] = []
-    until = time.monotonic() + streams.KEEP_ALIVE_SECONDS
-    async for event in events:
-        if event is None:
-            if time.monotonic() >= until:
-                break
-            continue
-        first.append(event)
-        if event.type in shapes.TELLING:
-            break
-    built = (data_of(event, ContextBuiltData) for event in first if event.type == "context.built")
-    headers = begun.headers(next((data["request"] for data in built), None))
-    if first and first[-1].is_last and (failed := shapes.failure(first[-1])):
-        return _failed(*failed, headers)
-    return streams.EventStream(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
-
-
-async def _frames(
-    first: list[Event], events: AsyncGenerator[Event | None], begun: StartedReply
-) -> AsyncIterator[bytes]:
-    stream = shapes.MessagesStream(id=begun.id, model=begun.model)
+async def _sent(first: list[Event], events: AsyncGenerator[Event | None], frames: Frames) -> AsyncIterator[bytes]:
     for event in first:
-        for sent in stream.of(event):
-            yield shapes.frame(sent)
+        for frame in frames.of(event):
+            yield frame
     async with aclosing(events):
         async for upcoming in events:
-            for sent in stream.of(upcoming) if upcoming else [*stream.begin(), shapes.PING]:
-                yield shapes.frame(sent)
+            for frame in frames.of(upcoming) if upcoming else frames.waiting():
+                yield frame

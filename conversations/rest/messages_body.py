@@ -35,6 +35,17 @@ class BodyParser(BaseParser):
 
     media_type = "application/json"
 
+    def message_shape(self, scratch: Scratch) -> Shape:
+        """What of a message is read."""
+        return _message_shape(scratch)
+
+    def read_parameter(self, name: str, text: Text) -> Any:
+        """What stands under a name beside the messages; ``None`` where nobody needs it."""
+        if name in NAMES:
+            return text.read(NAMES[name])
+        text.skip()
+        return None
+
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
@@ -42,10 +53,19 @@ class BodyParser(BaseParser):
         scratch = parser_context["request"].scratch = Scratch()  # closed once the body is done with
         text = Text(_Limited(stream), scratch, most_elements=MOST_MESSAGES)
         try:
-            body = _body(text, scratch) if text.next() == b"{" else text.value()
+            body = self._body(text, scratch) if text.next() == b"{" else text.value()
             text.end()
         except InvalidImport as error:
             raise ParseError(error.message.replace("document", "body")) from None
+        return body
+
+    def _body(self, text: Text, scratch: Scratch) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        for name in text.names():
+            if name == "messages" and text.next() == b"[":
+                body[name] = list(_messages(text, self.message_shape(scratch)))
+            elif (value := self.read_parameter(name, text)) is not None:
+                body[name] = value
         return body
 
 
@@ -58,18 +78,6 @@ def _message_shape(scratch: Scratch) -> Shape:
 
 def _block_shape(source: Mapping[str, Shape]) -> dict[str, Shape]:
     return {**dict.fromkeys(("type", "text", "title", "context")), "source": source}
-
-
-def _body(text: Text, scratch: Scratch) -> dict[str, Any]:
-    body: dict[str, Any] = {}
-    for name in text.names():
-        if name == "messages" and text.next() == b"[":
-            body[name] = list(_messages(text, _message_shape(scratch)))
-        elif name in NAMES:
-            body[name] = text.read(NAMES[name])
-        else:
-            text.skip()
-    return body
 
 
 def _messages(text: Text, shape: Shape) -> Iterator[Any]:

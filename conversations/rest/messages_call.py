@@ -54,9 +54,8 @@ class MatchedCall:
     assistant: Assistant
 
 
-def match_call(request: Request, *, counting: bool = False) -> MatchedCall:
+def match_call(request: Request, call: shapes.MessagesCall) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
-    call = shapes.read_call(request.data, counting=counting)
     user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files))
     key = client_id(request.headers.get("Idempotency-Key"))
     access = access_of(user.pk)
@@ -98,9 +97,9 @@ def check_room(assistant: Assistant, options: CallerOptions) -> None:
         )
 
 
-def store_history(request: Request) -> MatchedCall:
+def store_history(request: Request, call: shapes.MessagesCall) -> MatchedCall:
     """The call, once the history that came with it is stored where that is new: it is held no longer while the reply runs."""
-    user, token, matched = caller(request), token_of(request), match_call(request)
+    user, token, matched = caller(request), token_of(request), match_call(request, call)
     thread, restored = matched.thread, list[uuid.UUID]()
     if not matched.match.reply and is_to_import(matched):
         # A call that is refused is to leave nothing.

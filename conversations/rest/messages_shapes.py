@@ -1,7 +1,7 @@
 """The shapes of the Anthropic Messages API, as far as Openbook speaks it; docs/messages-api.md has them in a table. Pure."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ ERRORS = {
     413: "request_too_large",
     429: "rate_limit_error",
     500: "api_error",
+    503: "overloaded_error",
     504: "timeout_error",
     529: "overloaded_error",
 }
@@ -61,6 +62,14 @@ TELLING = frozenset({"reply.thinking", "reply.checking", "reply.delta", "tool.st
 """The events from which on it is known that a reply has begun, or how it ended."""
 
 
+class SentMessage(NamedTuple):
+    """``role`` is user, assistant or system, ``content`` a text or blocks, ``place`` where it stands."""
+
+    role: str
+    content: Any
+    place: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class SentTurn:
     role: str
@@ -71,7 +80,7 @@ class SentTurn:
 @dataclass(frozen=True, kw_only=True)
 class MessagesCall:
     """What a body asks for. ``newest`` is the text of the turn to answer, which brings ``files``, ``earlier`` is what the
-    program says went before it."""
+    program says went before it. ``tells_usage``: a stream ends with what it took, where that has to be asked for."""
 
     model: str
     options: CallerOptions
@@ -80,6 +89,7 @@ class MessagesCall:
     earlier: Sequence[SentTurn]
     newest: Sequence[Json]
     files: Sequence[SentFile] = ()
+    tells_usage: bool = False
 
 
 def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
@@ -87,10 +97,22 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
     if not isinstance(body, dict):
         raise InvalidMessage("The body must be a JSON object with `model`, `max_tokens` and `messages`.")
     _refuse(body)
+    return call_of(body, message_of=_message, most=None if counting else tokens_of(body, "max_tokens"))
+
+
+def call_of(
+    body: Json,
+    *,
+    message_of: Callable[[Any, int], SentMessage],
+    most: int | None,
+    reader: type[ContentReader] = ContentReader,
+) -> MessagesCall:
+    """What calls of all shapes have in common. ``message_of`` reads one of the messages, ``reader`` its content; ``most`` are
+    the tokens that the answer may have. Raises ``InvalidMessage``."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidMessage("`messages` must be a list of at least one message.", field="messages")
-    read = [_message(message, place) for place, message in enumerate(messages)]
+    read = [message_of(message, place) for place, message in enumerate(messages)]
     turns = [message for message in read if message.role != "system"]
     newest = list(takewhile(lambda message: message.role == "user", reversed(turns)))[::-1]
     if not newest:
@@ -99,25 +121,31 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
         )
     system = [body.get("system"), *(message.content for message in read if message.role == "system")]
     instructions = "\n\n".join(filter(None, map(_system_text, system)))
-    model, most, stream = body.get("model"), body.get("max_tokens"), body.get("stream", False)
+    model, stream = body.get("model"), body.get("stream")
     if not isinstance(model, str) or not model:
         raise InvalidMessage(
             "`model` must be the name of an assistant, or any other text for the default one.", field="model"
         )
-    if not counting and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise InvalidMessage("`max_tokens` must be a number, 1 or greater.", field="max_tokens")
-    if not isinstance(stream, bool):
+    if not isinstance(stream, bool | None):
         raise InvalidMessage("`stream` must be true or false.", field="stream")
-    asked = _newest(newest)
+    asked = _newest(newest, reader())
     return MessagesCall(
         model=clean(model),
-        options=CallerOptions(instructions=instructions, max_tokens=None if counting else most),
-        stream=stream,
+        options=CallerOptions(instructions=instructions, max_tokens=most),
+        stream=bool(stream),
         thread=_thread(body.get("metadata")),
-        earlier=_joined(turns[: len(turns) - len(newest)]),
+        earlier=_joined(turns[: len(turns) - len(newest)], reader),
         newest=[{"type": "text", "text": text} for text in asked.texts],
         files=asked.files,
     )
+
+
+def tokens_of(body: Json, name: str) -> int:
+    """So many tokens the answer may have. Raises ``InvalidMessage``."""
+    most = body.get(name)
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise InvalidMessage(f"`{name}` must be a number, 1 or greater.", field=name)
+    return most
 
 
 def message(*, id: str, model: str, text: str, stop_reason: str, usage: Usage) -> Json:
@@ -137,7 +165,7 @@ def answer(ending: Event, *, id: str, model: str) -> Json:
     """The message that a reply came to, from its last event. One that failed has none, see ``failure``."""
     data = data_of(ending, ReplyEndedData)
     text = data["message"]["text"] if data["message"] else ""
-    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=_known(data["usage"]))
+    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=known_usage(data["usage"]))
 
 
 def stop_reason(ending: Event) -> str:
@@ -157,12 +185,15 @@ def failure(ending: Event) -> tuple[int, ErrorObject] | None:
 
 
 def error_body(status: int, error: ErrorObject) -> Json:
-    """One of our error objects as the Messages API tells it, with what it says more under ``details``."""
+    """One of our error objects as the Messages API tells it, with what it says more under ``details``; ``param`` and ``code``
+    are what programs for the API of OpenAI look for beside that."""
     return {
         "type": "error",
         "error": {
             "type": ERRORS.get(status, ERRORS[400] if status < 500 else ERRORS[500]),
             "message": error["message"],
+            "param": error["details"].get("field"),
+            "code": error["code"],
             "details": {**error["details"], "code": error["code"]},
         },
         "request_id": error["request_id"],
@@ -170,16 +201,20 @@ def error_body(status: int, error: ErrorObject) -> Json:
 
 
 def model_object(assistant: Assistant) -> Json:
+    """As both APIs have it: each client reads the names that it knows."""
     row = own_row(assistant)
     most = BudgetOrigin.with_model(assistant, row).most if row else assistant.hard_cap_tokens
     return {
         "type": "model",
+        "object": "model",
         "id": assistant.slug,
         "display_name": assistant.name,
         "created_at": "1970-01-01T00:00:00Z",  # as the API has it where that isn't known
         "lifecycle": "active",
         "max_input_tokens": most,
         "max_tokens": assistant.max_output_tokens,
+        "created": 0,
+        "owned_by": "openbook",
     }
 
 
@@ -231,7 +266,7 @@ class MessagesStream:
         yield {
             "type": "message_delta",
             "delta": delta,
-            "usage": _usage(_known(data_of(event, ReplyEndedData)["usage"])),
+            "usage": _usage(known_usage(data_of(event, ReplyEndedData)["usage"])),
         }
         yield {"type": "message_stop"}
 
@@ -244,7 +279,7 @@ def frame(event: Json) -> bytes:
     return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
 
 
-def _known(usage: UsageAnswer) -> Usage:
+def known_usage(usage: UsageAnswer) -> Usage:
     """The estimate where nothing was reported: this shape has numbers only."""
     if usage["input_tokens"] is None:
         estimated = usage["estimated_input_tokens"] or 0, usage["estimated_output_tokens"] or 0
@@ -285,32 +320,29 @@ def _thread(metadata: Any) -> str | None:
     return named
 
 
-class _Message(NamedTuple):
-    role: str
-    content: Any
-    place: str
-
-
-def _message(message: Any, number: int) -> _Message:
+def _message(message: Any, number: int) -> SentMessage:
     role = message.get("role") if isinstance(message, dict) else None
     if role not in ("user", "assistant", "system"):
         raise InvalidMessage(
             f"`messages[{number}]` must be an object with `role` (`user` or `assistant`) and `content`.",
             field="messages",
         )
-    content, place = message.get("content"), f"messages[{number}].content"
+    return sent_message(role, message.get("content"), f"messages[{number}].content")
+
+
+def sent_message(role: str, content: Any, place: str) -> SentMessage:
+    """Raises ``InvalidMessage``."""
     if not _is_content(content):
         raise InvalidMessage(f"`{place}` must be a text or a list of blocks.", field="messages")
-    return _Message(role, content, place)
+    return SentMessage(role, content, place)
 
 
 def _is_content(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, Sequence) and all(isinstance(block, dict) for block in value))
 
 
-def _newest(messages: Sequence[_Message]) -> Content:
+def _newest(messages: Sequence[SentMessage], reader: ContentReader) -> Content:
     """The content of the turn to answer, of which everything counts."""
-    reader = ContentReader()
     for message in messages:
         reader.read(message.content, message.place)
     if len(reader.files) > MOST_FILES:
@@ -321,14 +353,13 @@ def _newest(messages: Sequence[_Message]) -> Content:
     return reader.done()
 
 
-def _joined(messages: Sequence[_Message]) -> list[SentTurn]:
+def _joined(messages: Sequence[SentMessage], reader: type[ContentReader]) -> list[SentTurn]:
     """Earlier messages, neighbours of one role as one; what can't be read is left out."""
-    turns = (_earlier(role, list(some)) for role, some in groupby(messages, key=lambda message: message.role))
+    turns = (_earlier(role, list(some), reader()) for role, some in groupby(messages, key=lambda message: message.role))
     return [turn for turn in turns if turn.text or turn.files]
 
 
-def _earlier(role: str, messages: Sequence[_Message]) -> SentTurn:
-    reader = ContentReader()
+def _earlier(role: str, messages: Sequence[SentMessage], reader: ContentReader) -> SentTurn:
     for message in messages:
         if role == "user":
             reader.read_known(message.content, message.place)

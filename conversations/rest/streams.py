@@ -48,7 +48,9 @@ class SelfChecked(StreamedAnswer):
 
 
 class EventStream(StreamedAnswer):
-    """Server-Sent Events, of which some come at least every ``tick_seconds()``."""
+    """Server-Sent Events, of which some come at least every ``tick_seconds()``. ``error_event`` tells why they end early."""
+
+    error_event: Callable[[OpenbookError], bytes] = staticmethod(wire.error_event)
 
 
 def tick_seconds() -> float:
@@ -96,17 +98,17 @@ def guard_stream(request: HttpRequest, response: StreamingHttpResponse) -> None:
         if isinstance(token, ApiToken)
         else _check_of_session(request.session.session_key, user.pk)
     )
-    is_event_stream = isinstance(response, EventStream)
+    told = response.error_event if isinstance(response, EventStream) else None
     content = cast(
         "AsyncGenerator[bytes | None]", response.streaming_content
     )  # as Django makes it of what it was given
-    if not is_event_stream:
+    if not told:
         content = ticking(content, CHECK_SECONDS)
-    response.streaming_content = _pieces(content, check, is_event_stream=is_event_stream)
+    response.streaming_content = _pieces(content, check, told)
 
 
 async def _pieces(
-    content: AsyncGenerator[bytes | None], check: Check, *, is_event_stream: bool
+    content: AsyncGenerator[bytes | None], check: Check, told: Callable[[OpenbookError], bytes] | None
 ) -> AsyncIterator[bytes]:
     try:
         async with aclosing(while_allowed(content, check)) as pieces:
@@ -115,9 +117,9 @@ async def _pieces(
                     yield piece
     except AccessEnded as ended:
         log.info("answer ended with its reader's access", extra={"reason": ended.error.code})
-        if not is_event_stream:
+        if not told:
             raise
-        yield wire.error_event(ended.error)
+        yield told(ended.error)
 
 
 def _check_of_token(began: ApiToken) -> Check:

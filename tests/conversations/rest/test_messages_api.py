@@ -304,6 +304,8 @@ async def test_a_failure_in_mid_stream_is_an_error_event(client: AsyncAnthropic,
         "error": {
             "type": "api_error",
             "message": reply.error["message"],  # type: ignore[index]
+            "param": None,
+            "code": "server_error",
             "details": {"retryable": True, "code": "server_error"},
         },
         "request_id": reply.request_id,

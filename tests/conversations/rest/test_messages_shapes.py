@@ -245,7 +245,13 @@ def test_how_a_reply_failed_is_told_in_the_words_of_the_api(code: str, status: i
     assert found == (status, error(code))
     told = {
         "type": "error",
-        "error": {"type": type, "message": "Try again.", "details": {"retryable": True, "code": code}},
+        "error": {
+            "type": type,
+            "message": "Try again.",
+            "param": None,
+            "code": code,
+            "details": {"retryable": True, "code": code},
+        },
         "request_id": "r",
     }
     assert error_body(*found) == told

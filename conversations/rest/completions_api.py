@@ -1,0 +1,59 @@
+"""``/v1/chat/completions``: OpenAI's Chat Completions API, by the same way in as the Messages API."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+
+from conversations.errors import InvalidMessage, OpenbookError, describe
+from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.json_stream import Shape, Text
+from conversations.replies.events import Event
+from conversations.rest import completions_shapes as shapes
+from conversations.rest.message_files import read_raw_text
+from conversations.rest.messages_api import Frames, Messages, StartedReply
+from conversations.rest.messages_body import BodyParser
+from conversations.rest.messages_shapes import Json, MessagesCall, error_body
+
+
+class CompletionsParser(BodyParser):
+    """What isn't known is refused by its name."""
+
+    def message_shape(self, scratch: Scratch) -> Shape:
+        data = partial(read_raw_text, scratch=scratch)
+        part: Shape = {
+            **dict.fromkeys(("type", "text")),
+            "image_url": {"url": data},
+            "file": {**dict.fromkeys(("file_id", "filename")), "file_data": data},
+        }
+        return {**dict.fromkeys(("role", "name")), "content": [part]}
+
+    def read_parameter(self, name: str, text: Text) -> Any:
+        if not shapes.known(name):
+            raise InvalidMessage(f"`{name[:60]}` is no parameter of this call. Leave it out.", field=name[:60])
+        return text.value()
+
+
+@extend_schema(exclude=True)
+class ChatCompletions(Messages):
+    parser_classes = [CompletionsParser]
+    statuses: ClassVar[Mapping[int, int]] = shapes.STATUSES
+
+    @staticmethod
+    def error_event(error: OpenbookError) -> bytes:
+        return shapes.frame(error_body(error.status, describe(error)))
+
+    def read(self, body: Any) -> MessagesCall:
+        return shapes.read_call(body)
+
+    def answer(self, ending: Event, begun: StartedReply) -> Json:
+        return shapes.answer(ending, **_named(begun))
+
+    def frames(self, begun: StartedReply, call: MessagesCall) -> Frames:
+        return shapes.CompletionsFrames(**_named(begun), tells_usage=call.tells_usage)
+
+
+def _named(begun: StartedReply) -> Any:
+    """A reply's id begins with the milliseconds of when it was made, as a UUID of version 7."""
+    return {"id": f"chatcmpl-{begun.reply.hex}", "created": (begun.reply.int >> 80) // 1000, "model": begun.model}

@@ -1,0 +1,233 @@
+"""The shapes of OpenAI's Chat Completions API, as far as Openbook speaks it; docs/messages-api.md has them in a table.
+Pure."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conversations.errors import InvalidMessage
+from conversations.providers.base import Usage
+from conversations.replies.events import Event, data_of
+from conversations.rest.completions_parts import PartReader, ToolPart
+from conversations.rest.messages_shapes import (
+    Json,
+    MessagesCall,
+    SentMessage,
+    call_of,
+    error_body,
+    failure,
+    known_usage,
+    sent_message,
+    stop_reason,
+    tokens_of,
+)
+from conversations.wire.events import ReplyDeltaData, ReplyEndedData
+
+MAX_TOKENS = ("max_tokens", "max_completion_tokens")
+READ = ("model", "messages", "metadata", "stream", "stream_options", *MAX_TOKENS)
+WITHOUT_EFFECT = ("user", "safety_identifier", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention")
+"""Who asks is known by the token, and how prompts are cached is the assistant's."""
+
+ONE_ANSWER = "there is one answer to a message"
+ASSISTANTS = "the assistant decides"
+OWN_TOOLS = "the assistant calls its own tools, on the server"
+TEXT_ONLY = "an answer is a text"
+REFUSED: Mapping[str, tuple[str, Sequence[Any]]] = {
+    "n": (ONE_ANSWER, [1]),
+    "best_of": (ONE_ANSWER, [1]),
+    "logprobs": ("they are not known", [False]),
+    "top_logprobs": ("they are not known", [0]),
+    "temperature": (ASSISTANTS, [1]),
+    "top_p": (ASSISTANTS, [1]),
+    "frequency_penalty": (ASSISTANTS, [0]),
+    "presence_penalty": (ASSISTANTS, [0]),
+    "logit_bias": (ASSISTANTS, [{}]),
+    "seed": ("an answer can't be made the same again", []),
+    "reasoning_effort": (ASSISTANTS, []),
+    "verbosity": (ASSISTANTS, []),
+    "service_tier": (ASSISTANTS, ["auto", "default"]),
+    "tools": (OWN_TOOLS, [[]]),
+    "tool_choice": (OWN_TOOLS, ["none", "auto"]),
+    "parallel_tool_calls": (OWN_TOOLS, [True, False]),
+    "functions": (OWN_TOOLS, [[]]),
+    "function_call": (OWN_TOOLS, ["none", "auto"]),
+    "web_search_options": (OWN_TOOLS, []),
+    "modalities": (TEXT_ONLY, [["text"]]),
+    "audio": (TEXT_ONLY, []),
+    "response_format": ("ask for the format in words", [{"type": "text"}]),
+    "stop": ("a reply is stored as the model ends it", [[]]),
+    "prediction": ("no model here takes one", []),
+    "moderation": ("what is checked here is the operator's to say", []),
+    "store": ("what is said is always stored, in a thread of yours", [True]),
+}
+"""What would change the answer and can't be honoured, and with which values it changes nothing."""
+
+FINISHED = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter"}
+"""By the stop reason of the Messages API; all others are ``stop``."""
+STATUSES = {502: 500, 529: 503}
+"""Of ours and of the Messages API, as programs for this API know them."""
+WAITING = b": nothing new\n\n"
+DONE = b"data: [DONE]\n\n"
+
+
+def read_call(body: Any) -> MessagesCall:
+    """The call of a body. Raises ``InvalidMessage``."""
+    if not isinstance(body, dict):
+        raise InvalidMessage("The body must be a JSON object with `model` and `messages`.")
+    _refuse(body)
+    given = [name for name in MAX_TOKENS if body.get(name) is not None]
+    if len(given) > 1:
+        raise InvalidMessage("Leave `max_tokens` out where there is `max_completion_tokens`.", field="max_tokens")
+    most = tokens_of(body, given[0]) if given else None
+    _check_metadata(body.get("metadata"))
+    call = call_of(body, message_of=_message, most=most, reader=PartReader)
+    return replace(call, tells_usage=_tells_usage(body.get("stream_options"), is_stream=call.stream))
+
+
+def known(name: str) -> bool:
+    """Whether there is such a parameter."""
+    return name in READ or name in REFUSED or name in WITHOUT_EFFECT
+
+
+def answer(ending: Event, *, id: str, created: int, model: str) -> Json:
+    """The completion that a reply came to, from its last event. One that failed has none."""
+    data = data_of(ending, ReplyEndedData)
+    text = data["message"]["text"] if data["message"] else ""
+    message = {"role": "assistant", "content": text or None, "refusal": None}
+    return {
+        "id": id,
+        "object": "chat.completion",
+        "created": created,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(ending)}],
+        "usage": _usage(known_usage(data["usage"])),
+    }
+
+
+@dataclass(kw_only=True)
+class CompletionsFrames:
+    """A reply's events as the chunks of the API, in order, each as an event of a stream."""
+
+    id: str
+    created: int
+    model: str
+    tells_usage: bool
+    _began: bool = False
+
+    def of(self, event: Event) -> Iterator[bytes]:
+        match event.type:
+            case "context.built":
+                yield from self._begin()
+            case "reply.delta":
+                yield from self._begin()
+                yield self._choice({"content": data_of(event, ReplyDeltaData)["text"]})
+            case _ if event.is_last:
+                yield from self._end(event)
+
+    def waiting(self) -> Iterator[bytes]:
+        yield from self._begin()
+        yield WAITING
+
+    def _begin(self) -> Iterator[bytes]:
+        if not self._began:
+            self._began = True
+            yield self._choice({"role": "assistant", "content": "", "refusal": None})
+
+    def _end(self, event: Event) -> Iterator[bytes]:
+        if failed := failure(event):
+            status, error = failed
+            yield frame(error_body(STATUSES.get(status, status), error))
+            return
+        yield from self._begin()
+        yield self._choice({}, _finish_reason(event))
+        if self.tells_usage:
+            yield self._chunk([], _usage(known_usage(data_of(event, ReplyEndedData)["usage"])))
+        yield DONE
+
+    def _choice(self, delta: Json, finish_reason: str | None = None) -> bytes:
+        return self._chunk([{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}])
+
+    def _chunk(self, choices: list[Json], usage: Json | None = None) -> bytes:
+        chunk: Json = {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+            "choices": choices,
+        }
+        return frame(chunk | {"usage": usage} if self.tells_usage else chunk)
+
+
+def frame(data: Json) -> bytes:
+    """In ASCII: clients that split lines as Python does would break the data at U+2028 and the like."""
+    return f"data: {json.dumps(data)}\n\n".encode()
+
+
+def _finish_reason(ending: Event) -> str:
+    return FINISHED.get(stop_reason(ending), "stop")
+
+
+def _usage(usage: Usage) -> Json:
+    """Numbers that stand beside others in the Messages API are parts of them here."""
+    cached = usage.cache_read_input_tokens
+    prompt = usage.input_tokens + usage.cache_creation_input_tokens + cached
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": prompt + usage.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": usage.thinking_tokens, "audio_tokens": 0},
+    }
+
+
+def _refuse(body: Json) -> None:
+    for name, (why, harmless) in REFUSED.items():
+        value = body.get(name)
+        if value is not None and value not in harmless:
+            raise InvalidMessage(f"Leave `{name}` out: {why}.", field=name)
+
+
+def _check_metadata(metadata: Any) -> None:
+    if isinstance(metadata, dict) and (others := metadata.keys() - {"thread"}):
+        raise InvalidMessage(
+            f"`metadata` may hold `thread`, the id of one, and nothing else; leave `{sorted(others)[0][:60]}` out.",
+            field="metadata",
+        )
+
+
+def _tells_usage(options: Any, *, is_stream: bool) -> bool:
+    if options is None:
+        return False
+    if not is_stream or not isinstance(options, dict):
+        raise InvalidMessage("`stream_options` must be an object, and `stream` true.", field="stream_options")
+    for name, value in options.items():
+        if name != "include_usage" and value not in (None, False):
+            raise InvalidMessage(f"Leave `{name[:60]}` of `stream_options` out.", field="stream_options")
+    wanted = options.get("include_usage")
+    if not isinstance(wanted, bool | None):
+        raise InvalidMessage("`include_usage` must be true or false.", field="stream_options")
+    return bool(wanted)
+
+
+ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system", "tool": "user"}
+"""Of this API, as the roles of the Messages API."""
+
+
+def _message(message: Any, number: int) -> SentMessage:
+    role = message.get("role") if isinstance(message, dict) else None
+    if not isinstance(role, str) or role not in ROLES:
+        raise InvalidMessage(
+            f"`messages[{number}]` must be an object with `role` ({', '.join(ROLES)}) and `content`.", field="messages"
+        )
+    if message.get("name") is not None:
+        raise InvalidMessage(
+            f"Leave `messages[{number}].name` out: a thread is one person's. Say in the text who speaks.",
+            field="messages",
+        )
+    content, place = message.get("content"), f"messages[{number}].content"
+    if role == "tool":
+        return SentMessage("user", [ToolPart(content=content)], place)
+    if role == "assistant" and content is None:
+        content = ""  # it called a tool, and said nothing
+    return sent_message(ROLES[role], content, place)
