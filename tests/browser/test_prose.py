@@ -23,6 +23,7 @@ def test_formulas_are_set_when_they_end_and_copied_as_they_were_written(chat: Ch
     assert chat.page.evaluate(LOADED) == 0
     gate = Gate()
     blocks = "\n\n$$\n\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}\n$$\n\n```math\n\\boxed{x^2}\n```\n\n$\\nope{$ ends."
+    blocks += "\n\n4. Fourth\n\n| Loaves |\n| -: |\n| 12 |\n"
     model.script(
         text(r"For all $x \in \mathbb{R}$, at $5 or $10, $\frac{a", gate, r"}{b}$ and \(\mathbf v\)." + blocks)
     )
@@ -36,6 +37,8 @@ def test_formulas_are_set_when_they_end_and_copied_as_they_were_written(chat: Ch
     expect(prose.locator("math").nth(2)).to_have_text("𝐯")
     expect(prose.locator("math[display=block]")).to_have_count(2)
     expect(prose).to_contain_text(r"$\nope{$ ends.")
+    expect(prose.locator("ol")).to_have_attribute("start", "4")
+    expect(prose.locator("td")).to_have_css("text-align", "end")
     assert prose.locator("[style]").count() == 0
     assert violations(chat.page) == []
     prose.locator("p").first.evaluate(SELECT)

@@ -124,6 +124,7 @@ const RULES = {
   ],
   ALLOWED_ATTR: ["align", "class", "href", "start", "title"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  ADD_URI_SAFE_ATTR: ["align", "start"], // which that is asked about, too
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };

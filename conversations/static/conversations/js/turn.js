@@ -124,13 +124,15 @@ export class UserTurn {
   /** Another version of it is written in its place. */
   edit() {
     if (!this.bubble.isConnected || this.message.status === "forgotten") return;
-    const button = /** @type {HTMLElement | null} */ (this.actions.querySelector(".edit"));
+    const pencil = /** @type {HTMLElement | null} */ (this.actions.querySelector(".edit"));
+    const asked = document.activeElement;
+    const before = asked instanceof HTMLElement && asked !== document.body ? asked : pencil; // the message box, by ↑
     this.actions.hidden = true;
     editInPlace(this.bubble, this.text, {
-      onSend: (text) => text !== this.text && this.on.onEdit(this.message, text),
+      onSend: (text) => this.on.onEdit(this.message, text),
       onEnd: () => {
         this.actions.hidden = false;
-        button?.focus();
+        before?.focus();
       },
     });
   }
