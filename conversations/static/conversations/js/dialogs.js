@@ -78,10 +78,17 @@ export function openMenu(button, items, { note = "", atStart = false, label = ""
  * @param {HTMLElement} button
  * @param {import("./thread-groups.js").Project[]} projects
  * @param {(project: string | null) => void} onChosen null: out of all projects
+ * @param {string | null} [current] where they are now; left out where that differs
  */
-export function openProjects(button, projects, onChosen) {
-  const items = projects.map(({ id, name }) => ({ label: name, run: () => onChosen(id) }));
-  openMenu(button, [{ label: gettext("Outside of all projects"), run: () => onChosen(null) }, ...items], {
+export function openProjects(button, projects, onChosen, current) {
+  const item = (id, label) => ({
+    label,
+    checked: current === undefined ? undefined : id === current,
+    run: () => onChosen(id),
+  });
+  const items = projects.map(({ id, name }) => item(id, name));
+  openMenu(button, [item(null, gettext("Outside of all projects")), ...items], {
+    oneOf: current !== undefined,
     label: gettext("Move to a project"),
   });
 }

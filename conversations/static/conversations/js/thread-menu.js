@@ -136,7 +136,7 @@ export class ThreadMenu {
   async #move(thread, button) {
     const move = (project) => this.#change(thread, { project }, gettext("The conversation is moved."));
     try {
-      openProjects(button, await this.list.groups.all(), move);
+      openProjects(button, await this.list.groups.all(), move, thread.project ?? null);
     } catch (error) {
       this.on.onError(error.message);
     }

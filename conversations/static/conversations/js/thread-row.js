@@ -47,9 +47,9 @@ function content(thread) {
       tags.length > 0 &&
         h(
           "span",
-          { class: "thread-tags", dir: "auto" },
+          { class: "thread-tags" },
           h("span", { class: "visually-hidden" }, ", "),
-          tags.join(", "),
+          h("bdi", {}, tags.join(", ")),
         ),
     ),
     thread.remembers === false &&

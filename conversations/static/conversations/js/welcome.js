@@ -95,8 +95,8 @@ export class Welcome {
         "label",
         { class: "assistant-option" },
         h("input", { type: "radio", name: "assistant", value: slug, checked: index === 0 }),
-        h("span", { class: "assistant-name" }, name),
-        h("span", { class: "assistant-text" }, description),
+        h("span", { class: "assistant-name" }, h("bdi", {}, name)),
+        h("span", { class: "assistant-text" }, h("bdi", {}, description)),
       );
     return h(
       "fieldset",
