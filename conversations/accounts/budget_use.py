@@ -8,9 +8,11 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Count, F, Q, QuerySet, Sum
 
+from conversations.accounts.budgets import Use
 from conversations.accounts.managers import groups_managed_by
 from conversations.models import Budget, BudgetCharge
 from conversations.providers.prices import MICRO
+from conversations.runtime.wording import filled, number
 
 VIEW = "conversations.view_budget"
 DAYS = 31
@@ -63,3 +65,16 @@ def by(rows: QuerySet[BudgetCharge], *columns: str, unknown: str = "") -> list[U
 
 def usd(micro: int) -> Decimal:
     return Decimal(micro) / MICRO
+
+
+def in_words(use: Use, period: str) -> str:
+    """What was used in a day or month, beside its limit where it has one, in the language of the page."""
+
+    def amount(kind: str, micro_or_tokens: int) -> str:
+        return number(micro_or_tokens) if kind.startswith("tokens") else number(usd(micro_or_tokens), places=2)
+
+    def part(kind: str) -> str:
+        used, most = amount(kind, use.used[kind]), use.limits[kind]
+        return used if most is None else filled("{uses} of {most}", uses=used, most=amount(kind, most))
+
+    return filled("{tokens} tokens, {money} USD", tokens=part(f"tokens_{period}"), money=part(f"money_{period}"))

@@ -23,10 +23,19 @@ from conversations.errors import InvitationEnded
 from conversations.models import Invitation, InvitationGroup, InvitationUse
 from conversations.runtime import clock
 from conversations.runtime.site import public_address
+from conversations.runtime.wording import lazy
 
 MAKE = "conversations.add_invitation"
 DAYS, MOST_DAYS, MOST_USES = 7, 90, 1_000
 ENDED_KEPT = timedelta(days=90)
+WORKS, REVOKED, USED_UP, EXPIRED, MAY_NO_MORE = (
+    lazy("works"),
+    lazy("revoked"),
+    lazy("used up"),
+    lazy("expired"),
+    lazy("works no more: who made it may invite to its groups no longer"),
+)
+"""States of an invitation, in words."""
 PROOF = "openbook.invitation.mailed"
 
 
@@ -115,14 +124,25 @@ def was_mailed(invitation: Invitation, proof: str) -> bool:
         return False
 
 
+def state(invitation: Invitation, now: datetime) -> str:
+    if invitation.revoked_at:
+        return REVOKED
+    if invitation.uses >= invitation.most_uses:
+        return USED_UP
+    if invitation.expires_at <= now:
+        return EXPIRED
+    return WORKS if _may_still_invite(invitation) else MAY_NO_MORE
+
+
 def has_ended(invitation: Invitation, now: datetime) -> bool:
-    """It expired, was used up or revoked, or whoever made it may not invite to its groups any more."""
-    if invitation.revoked_at or invitation.expires_at <= now or invitation.uses >= invitation.most_uses:
-        return True
+    return state(invitation, now) is not WORKS
+
+
+def _may_still_invite(invitation: Invitation) -> bool:
     maker, wanted = invitation.made_by, {group.pk for group in invitation.groups.all()}
     if not maker.is_active or (is_group_needed(maker) and not wanted):
-        return True
-    return not wanted <= set(groups_of(maker).values_list("pk", flat=True))
+        return False
+    return wanted <= set(groups_of(maker).values_list("pk", flat=True))
 
 
 def terms_of(invitation: Invitation) -> InvitationTerms:

@@ -1,17 +1,18 @@
 """What groups and the whole server may use, and what is used of it."""
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
-from django.utils.html import format_html_join
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from conversations.accounts import budgets
+from conversations.accounts import budget_use, budgets
 from conversations.models import Assistant, Budget, Connection, GroupAccess, GroupManager, Model
 from conversations.runtime.wording import filled
 from conversations.staff.base import PageAdmin
@@ -66,10 +67,11 @@ class AccessForm(AccessModelForm):
             choices = offered()
             gone = [(value, value) for value in getattr(self.instance, name) if value not in dict(choices)]
             self.fields[name] = forms.MultipleChoiceField(
+                label=capfirst(gettext(name)),
                 choices=[*choices, *gone],
                 required=False,
                 widget=forms.CheckboxSelectMultiple,
-                help_text=gettext("None ticked: all."),
+                help_text=gettext("None ticked: all.") if choices or gone else gettext("None yet."),
             )
 
 
@@ -84,7 +86,7 @@ class AccessInline(AccessBase):
 
 @admin.register(Budget)
 class BudgetAdmin(PageAdmin[Budget]):
-    list_display = ["__str__", "today", "this_month"]
+    list_display = ["whose", "today", "this_month"]
     list_select_related = ["group"]
     fieldsets = [
         (None, {"fields": ["group", "used"]}),
@@ -97,6 +99,10 @@ class BudgetAdmin(PageAdmin[Budget]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Budget | None = None) -> list[str]:
         return ["used", "group"] if obj else ["used"]
+
+    @admin.display(description="budget")
+    def whose(self, budget: Budget) -> str:
+        return budget.group.name if budget.group else gettext("The whole server")
 
     @admin.display(description="used today")
     def today(self, budget: Budget) -> str:
@@ -114,10 +120,9 @@ class BudgetAdmin(PageAdmin[Budget]):
             filled("today: {used}", used=_used(budget, "day")),
             filled("this month: {used}", used=_used(budget, "month")),
         ]
-        return format_html_join("", "<div>{}</div>", ((line,) for line in lines))
+        who = format_html('<a href="{}">{}</a>', reverse("budget", args=[budget.pk]), gettext("Who used it, and when"))
+        return format_html_join("", "<div>{}</div>", ((line,) for line in [*lines, who]))
 
 
 def _used(budget: Budget, period: str) -> str:
-    use = budgets.use_in(budget, budget.pools.filter(user=None).first())
-    money = Decimal(use.used[f"money_{period}"]) / 1_000_000
-    return filled("{tokens} tokens, {money} USD", tokens=use.used[f"tokens_{period}"], money=f"{money:.2f}")
+    return budget_use.in_words(budgets.use_in(budget, budget.pools.filter(user=None).first()), period)

@@ -40,6 +40,7 @@ class HoldForm(ModelForm):
         model = LegalHold
         fields = ["project_id", "reason", "tells_reason"]
         labels = {"project_id": lazy("Project id")}
+        widgets = {"reason": forms.Textarea({"rows": 3, "class": "vLargeTextField"})}
         help_texts = {"project_id": lazy("The only project that it is about; empty: all that the person has.")}
 
     def clean(self) -> dict[str, Any]:

@@ -42,9 +42,7 @@ class InvitationAdmin(InspectionAdmin[Invitation]):
 
     @admin.display
     def state(self, invitation: Invitation) -> str:
-        if invitation.revoked_at:
-            return gettext("revoked")
-        return gettext("works no more") if invitations.has_ended(invitation, clock.now()) else gettext("works")
+        return invitations.state(invitation, clock.now())
 
     @admin.display
     def used(self, invitation: Invitation) -> str:

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 
 from conversations.models import ModerationFinding, Moderator, Reply, Stage
 from conversations.moderation import moderators, patterns
@@ -60,7 +61,7 @@ class ModeratorForm(ModelForm):
 class TrialForm(forms.Form):
     """A text as it would come at a stage. Pictures and files are not tried."""
 
-    stage = forms.ChoiceField(choices=[(stage.value, stage.label) for stage in Stage], label=lazy("As"))
+    stage = forms.ChoiceField(choices=[(stage.value, lazy(str(stage.label))) for stage in Stage], label=lazy("As"))
     text = forms.CharField(
         max_length=20_000, label=lazy("Text"), widget=forms.Textarea({"rows": 8, "cols": 80, "dir": "auto"})
     )
@@ -123,7 +124,7 @@ class ModeratorAdmin(PageAdmin[Moderator]):
             "form": form,
             "verdict": verdict,
             "words": verdict and translated(verdict.words),
-            "result": verdict and ModerationFinding.Result(verdict.result).label,
+            "result": verdict and gettext(str(ModerationFinding.Result(verdict.result).label)),
             "took": verdict and display.milliseconds(verdict.milliseconds),
         }
         return TemplateResponse(request, "admin/conversations/moderator/try.html", context)

@@ -9,10 +9,15 @@ from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.accounts import provider_secrets, provider_settings
+from conversations.runtime.site import public_address
 from conversations.runtime.wording import lazy
-from conversations.staff.base import PageAdmin
+from conversations.staff.base import CHANGE_LIST, PageAdmin
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[SocialApp]
@@ -103,12 +108,23 @@ class ProviderForm(ModelForm):
 class SignInProviderAdmin(PageAdmin[SocialApp]):
     """Whoever may change these could sign in as anybody, so they are superusers' alone."""
 
+    change_list_template = CHANGE_LIST
     form = ProviderForm
     list_display = ["name", "provider", "provider_id"]
     fields = ["provider", "provider_id", "name", "secret", "details"]
+    empty_text = "No providers here. Those of the file that OPENBOOK_SIGN_IN_PROVIDERS names are not listed, and work all the same."
+
+    def get_fields(self, request: HttpRequest, obj: SocialApp | None = None) -> Any:
+        return [*self.fields, "addresses"] if obj else self.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: SocialApp | None = None) -> list[str]:
-        return ["provider", "provider_id"] if obj else []
+        return ["provider", "provider_id", "addresses"] if obj else []
+
+    @admin.display(description="what the provider has to know")
+    def addresses(self, provider: SocialApp) -> SafeString:
+        """The addresses of this server that are entered over there."""
+        rows = [(gettext(name), public_address() + path) for name, path in addresses_of(provider)]
+        return format_html_join("", '<div>{}: <code dir="ltr">{}</code></div>', rows)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self._is_superuser(request)
@@ -128,6 +144,25 @@ class SignInProviderAdmin(PageAdmin[SocialApp]):
     @staticmethod
     def _is_superuser(request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
+
+
+def addresses_of(provider: SocialApp) -> list[tuple[str, str]]:
+    """What each is for, and its path."""
+    if provider.provider == "saml":
+        return [
+            (name, reverse(f"saml_{route}", args=[provider.client_id]))
+            for name, route in (
+                (gettext_noop("metadata"), "metadata"),
+                (gettext_noop("answers (ACS)"), "acs"),
+                (gettext_noop("sign-out"), "sls"),
+            )
+        ]
+    args = [provider.provider_id]
+    return [
+        (gettext_noop("redirect"), reverse("openid_connect_callback", args=args)),
+        (gettext_noop("after sign-out"), reverse("account_login")),
+        (gettext_noop("back-channel logout"), reverse("back_channel_logout", args=args)),
+    ]
 
 
 def configured_apps() -> list[dict[str, Any]]:

@@ -15,19 +15,22 @@ from django.contrib.auth.forms import AdminPasswordChangeForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.forms.widgets import Script
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from conversations import audit
 from conversations.accounts import (
     allowances,
+    budget_use,
+    budgets,
     deactivation,
     letters,
     lifecycle,
@@ -39,7 +42,7 @@ from conversations.accounts import (
 from conversations.accounts.groups import GROUPS
 from conversations.accounts.limits import FILES, by_default
 from conversations.accounts.passwords import NO_PASSWORDS
-from conversations.models import ApiToken, ContentAccess, File, GroupSignIn, Thread, UserLimits
+from conversations.models import ApiToken, Budget, ContentAccess, File, GroupSignIn, Thread, UserLimits
 from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
 from conversations.staff.base import STYLES, OfferedLookups, column
@@ -367,10 +370,36 @@ class SignInInline(BaseSignInInline):
 class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
     """Django's own. To change a group is to give its permissions to whoever is in it."""
 
+    list_display = ["name", "members", "managed_by"]
     inlines = [SignInInline, ManagersInline, AccessInline]
 
     class Media:
+        css = STYLES
         js = BOXES
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
+        rows = super().get_queryset(request).annotate(member_count=Count("user"))
+        return rows.prefetch_related("managers__user")
+
+    def get_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
+        linked = {"members": "auth.view_user", "use": "conversations.view_budget"} if obj else {}
+        return ["name", *(name for name, right in linked.items() if request.user.has_perm(right)), "permissions"]
+
+    @admin.display(ordering="member_count")
+    def members(self, group: Any) -> SafeString:
+        return display.list_link(User, display.number(group.member_count), groups__id__exact=group.pk)
+
+    @admin.display(description="managers")
+    def managed_by(self, group: Group) -> str:
+        return ", ".join(each.user.get_username() for each in group.managers.all()) or display.NOTHING
+
+    @admin.display(description="budget")
+    def use(self, group: Group) -> SafeString:
+        budget = Budget.objects.filter(group=group).first()
+        if budget is None:
+            return format_html('<a href="{}">{}</a>', reverse("admin:conversations_budget_add"), gettext("Add one"))
+        use = budgets.use_in(budget, budget.pools.filter(user=None).first())
+        return display.link(Budget, budget.pk, budget_use.in_words(use, "month"))
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         may = obj is None or rights.may_manage_group(request.user, obj)
@@ -381,7 +410,8 @@ class GroupAdmin(OfferedLookups[Group], BaseGroupAdmin):
         return super().has_delete_permission(request, obj) and may
 
     def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> list[str]:
-        return ["name"] if obj and obj.name in GROUPS and not request.user.is_superuser else []
+        named = ["name"] if obj and obj.name in GROUPS and not request.user.is_superuser else []
+        return [*named, "members", "use"]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from conversations.accounts import budget_use, budget_warnings, budgets
 from conversations.accounts.managers import groups_managed_by
-from conversations.models import Budget
+from conversations.models import Budget, BudgetPool
 from conversations.runtime.wording import filled, number
 from conversations.web.views import SignedInRequest
 
@@ -39,8 +39,19 @@ class Bar:
 @login_required
 @require_safe
 def listing(request: SignedInRequest) -> HttpResponse:
+    seen = list(budget_use.budgets_seen_by(request.user))
+    pools = {pool.budget_id: pool for pool in BudgetPool.objects.filter(budget__in=seen, user=None)}
+    uses = [(budget, budgets.use_in(budget, pools.get(budget.pk))) for budget in seen]
     context = {
-        "budgets": budget_use.budgets_seen_by(request.user),
+        "budgets": [
+            (
+                budget,
+                _name(budget),
+                filled("today: {used}", used=budget_use.in_words(use, "day")),
+                filled("this month: {used}", used=budget_use.in_words(use, "month")),
+            )
+            for budget, use in uses
+        ],
         "without": groups_managed_by(request.user).filter(budget=None),
     }
     return render(request, "conversations/budgets.html", context)
@@ -56,6 +67,8 @@ def page(request: SignedInRequest, budget_id: int) -> HttpResponse:
     rows = budget_use.charges(budget, budget_use.first_day(today))
     pool = budget.pools.filter(user=None).first()
     use = budgets.use_in(budget, pool)
+    of_days = {day: (tokens, money) for day, tokens, money, _ in budget_use.summed(rows, "day")}
+    shares = budgets.use_in(budget, None, is_own=True).limits
     context = {
         "budget": budget,
         "name": _name(budget),
@@ -64,7 +77,12 @@ def page(request: SignedInRequest, budget_id: int) -> HttpResponse:
             (_words(kind), _amount(kind, use.used[kind]), _amount(kind, most) if most is not None else "")
             for kind, most in use.limits.items()
         ],
-        "bars": bars({day: (tokens, money) for day, tokens, money, _ in budget_use.summed(rows, "day")}, today),
+        "shares": [(_words(kind), _amount(kind, most)) for kind, most in shares.items() if most is not None],
+        "may_change": request.user.has_perm("conversations.change_budget"),
+        "bars": bars(of_days, today),
+        "first_day": budget_use.first_day(today),
+        "today": today,
+        "most_tokens": max((tokens for tokens, _ in of_days.values()), default=0),
         "width": WIDTH,
         "height": HEIGHT,
         "members": budget_use.by(rows, "user__username", unknown=_("people whose account is deleted")),

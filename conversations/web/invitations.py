@@ -32,6 +32,7 @@ from conversations.web.views import SignedInRequest
 WRONG_MINUTE = 30
 """Addresses of no invitation, from one network."""
 PER_PAGE = 50
+NO_PROOF = _("This server sends no mail, so nobody could prove that the address is theirs. Leave it empty.")
 
 
 class InvitationForm(forms.Form):
@@ -40,12 +41,21 @@ class InvitationForm(forms.Form):
     groups = forms.ModelMultipleChoiceField(
         Group.objects.none(), label=_("Groups to join"), required=False, widget=forms.CheckboxSelectMultiple
     )
-    email = forms.EmailField(label=_("Only for this mail address"), required=False, max_length=254)
+    email = forms.EmailField(
+        label=_("Only for this mail address"),
+        required=False,
+        max_length=254,
+        help_text=_("Empty: for whoever has the link."),
+    )
     uses = forms.IntegerField(
         label=_("How many people may use it"), min_value=1, max_value=invitations.MOST_USES, initial=1
     )
     days = forms.IntegerField(
-        label=_("Days that it works"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
+        label=_("Days that it works"),
+        min_value=1,
+        max_value=invitations.MOST_DAYS,
+        initial=invitations.DAYS,
+        help_text=_("At most 90."),
     )
 
     def __init__(self, *args: Any, maker: User, **kwargs: Any) -> None:
@@ -54,13 +64,13 @@ class InvitationForm(forms.Form):
         assert isinstance(groups, forms.ModelMultipleChoiceField)
         groups.queryset = invitations.groups_of(maker)
         groups.required = invitations.is_group_needed(maker)
+        if not can_prove_addresses():
+            self.fields["email"].help_text = NO_PROOF
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
         if email and not can_prove_addresses():
-            raise forms.ValidationError(
-                gettext("This server sends no mail, so nobody could prove that the address is theirs. Leave it empty.")
-            )
+            raise forms.ValidationError(NO_PROOF)
         return email
 
     def clean(self) -> dict[str, Any]:
@@ -103,7 +113,8 @@ def listing(request: SignedInRequest) -> HttpResponse:
         "link": invitations.address_of(made.secret) if made else "",
         "was_mailed": bool(made and made.email and mailing.is_possible()),
         "listed": listed,
-        "rows": [(each, invitations.has_ended(each, now)) for each in listed],
+        "rows": [(each, invitations.state(each, now)) for each in listed],
+        "works": invitations.WORKS,
     }
     return render(request, "conversations/invitations.html", context)
 
@@ -143,19 +154,22 @@ def opened(request: HttpRequest) -> HttpResponse:
     user = request.user if isinstance(request.user, User) else None
     if invitation is None:
         return redirect("chat") if user else _ended(request, status=404)
-    if invitations.has_ended(invitation, clock.now()):
-        return _ended(request, status=410)
-    if request.method == "POST":
+    is_in = user is not None and invitation.used_by.filter(user=user).exists()
+    if not is_in and invitations.has_ended(invitation, clock.now()):
+        return _ended(request, status=410, invitation=invitation)
+    if request.method == "POST" and not is_in:
         return _join(request, user, invitation) if user else _begin(request, invitation)
-    return _page(request, user, invitation)
+    return _page(request, user, invitation, is_in=is_in)
 
 
-def _page(request: HttpRequest, user: User | None, invitation: Invitation, problem: str = "") -> HttpResponse:
+def _page(
+    request: HttpRequest, user: User | None, invitation: Invitation, *, is_in: bool = False, problem: str = ""
+) -> HttpResponse:
     context = {
         "invitation": invitation,
         "groups": [group.name for group in invitation.groups.all()],
         "problem": problem,
-        "is_in": user is not None and invitation.used_by.filter(user=user).exists(),
+        "is_in": is_in,
         "passwords": settings.OPENBOOK_PASSWORD_SIGN_IN,
         "providers": [] if user else get_adapter().list_providers(request),
         "sign_in": f"{reverse('account_login')}?{urlencode({'next': reverse('opened_invitation')})}",
@@ -169,7 +183,7 @@ def _join(request: HttpRequest, user: User, invitation: Invitation) -> HttpRespo
     try:
         invitations.use(invitation.pk, user)
     except InvitationEnded:
-        return _ended(request, status=410)
+        return _ended(request, status=410, invitation=invitation)
     invited.clear(request)
     names = ", ".join(group.name for group in invitation.groups.all())
     success(request, gettext("You are in: %(groups)s.") % {"groups": names} if names else gettext("Welcome."))
@@ -187,5 +201,5 @@ def _begin(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     return redirect("opened_invitation")
 
 
-def _ended(request: HttpRequest, *, status: int) -> HttpResponse:
-    return render(request, "account/invitation_ended.html", {"is_unknown": status == 404}, status=status)
+def _ended(request: HttpRequest, *, status: int, invitation: Invitation | None = None) -> HttpResponse:
+    return render(request, "account/invitation_ended.html", {"invitation": invitation}, status=status)

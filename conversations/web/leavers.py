@@ -64,5 +64,6 @@ def page(request: SignedInRequest, leaver_id: int) -> HttpResponse:
         "to": to,
         "problem": problem,
         "is_on": settings.OPENBOOK_SHARING,
+        "may_choose_anybody": request.user.has_perm(handover.RIGHT),
     }
     return render(request, "conversations/leaver.html", context, status=400 if problem else 200)
