@@ -25,7 +25,7 @@ from conversations.accounts.sign_up import MESSAGES, Refusal
 from conversations.errors import InvitationEnded
 from conversations.models import Invitation
 from conversations.runtime import clock
-from conversations.web import invited
+from conversations.web import invited, provider_entry
 from conversations.web.fresh import fresh_sign_in
 from conversations.web.views import SignedInRequest
 
@@ -197,7 +197,8 @@ def _begin(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         return redirect("account_signup")
     for provider in get_adapter().list_providers(request):
         if provider.sub_id == request.POST.get("provider"):
-            return redirect(provider.get_login_url(request, process="login", next=reverse("opened_invitation")))
+            address = provider.get_login_url(request, process="login", next=reverse("opened_invitation"))
+            return provider_entry.going_on(request, address)
     return redirect("opened_invitation")
 
 

@@ -60,14 +60,19 @@ def finish(
 
 
 def leaving_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """A page that goes on to another site by itself, in place of a redirect there: the policy of our pages lets no form lead
-    elsewhere, nor what a form is redirected to."""
+    """``going_on`` in place of a redirect to another site."""
     address = response.headers.get("Location", "")
     if response.status_code != 302 or not address.startswith(("http://", "https://")):
         return response
-    page = render(request, "socialaccount/login_redirect.html", {"redirect_to": address})
+    page = going_on(request, address)
     page.cookies = response.cookies
     return page
+
+
+def going_on(request: HttpRequest, address: str) -> HttpResponse:
+    """A page that goes on by itself: the policy of our pages lets no form lead to another site, nor any redirect that follows
+    on a form, however many there are before it."""
+    return render(request, "socialaccount/login_redirect.html", {"redirect_to": address})
 
 
 def remember(request: HttpRequest, **details: str) -> None:

@@ -38,6 +38,7 @@ OWN = [
     *("memory/", "account/", "account/tokens/", "account/shares/", "account/delete/", "prompts/"),
     *("projects/", "projects/{project}/", "threads/{thread}/print/"),
     *("accounts/password/change/", "accounts/logout/"),
+    *("account/invitations/", "account/budgets/", "account/leavers/"),
 ]
 STAFF = [
     *(
@@ -55,6 +56,8 @@ STAFF = [
     *("conversations/reply/{reply}/change/", "conversations/feedback/{feedback}/change/"),
     *("conversations/assistant/add/", "conversations/connection/add/", "artifacts/artifact/{artifact}/change/"),
     *("memory/memory/{memory}/change/", "auth/user/{user}/change/", "auth/group/add/", "password_change/"),
+    *("conversations/auditevent/", "conversations/budget/add/", "conversations/legalhold/add/"),
+    *("conversations/moderator/add/", "conversations/retentionrule/add/", "socialaccount/socialapp/add/"),
 ]
 WAYS: list[tuple[str, dict[str, Any]]] = [
     ("ltr", {"locale": "en-GB", "viewport": {"width": 1280, "height": 820}, "color_scheme": "light"}),
