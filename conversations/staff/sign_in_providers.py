@@ -112,7 +112,7 @@ class SignInProviderAdmin(PageAdmin[SocialApp]):
     form = ProviderForm
     list_display = ["name", "provider", "provider_id"]
     fields = ["provider", "provider_id", "name", "secret", "details"]
-    empty_text = "No providers here. Those of the file that OPENBOOK_SIGN_IN_PROVIDERS names are not listed, and work all the same."
+    empty_text = "No providers here. Those that OPENBOOK_SIGN_IN_PROVIDERS names are not listed, and work all the same."
 
     def get_fields(self, request: HttpRequest, obj: SocialApp | None = None) -> Any:
         return [*self.fields, "addresses"] if obj else self.fields
