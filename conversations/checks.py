@@ -195,7 +195,7 @@ def sign_in_is_possible(**kwargs: Any) -> list[CheckMessage]:
     if not settings.OPENBOOK_PASSWORD_SIGN_IN and not any(providers.values()) and not settings.OPENBOOK_DIRECTORY:
         problem = "OPENBOOK_PASSWORD_SIGN_IN is off, and no file names a provider to sign in by."
         hint = (
-            "Name one in OPENBOOK_SIGN_IN_PROVIDERS or in the admin, under Sign-in providers, or leave the switch on."
+            "Name one in OPENBOOK_SIGN_IN_PROVIDERS or in the admin, under Social applications, or leave the switch on."
         )
         problems.append(Warning(problem, hint=hint, id="openbook.W008"))
     return problems

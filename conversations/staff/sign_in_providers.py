@@ -81,8 +81,8 @@ class ProviderForm(ModelForm):
         table |= {"id": cleaned.get("provider_id") or self.instance.provider_id, "name": cleaned.get("name", "")}
         if problem := provider_settings.problem_of(kind, table):
             raise ValidationError({"details": problem})
-        if kind == "saml" and not table.get("certificate"):
-            raise ValidationError({"details": "certificate is missing."})
+        if kind == "saml" and not provider_settings.holds_certificate(table.get("certificate", "")):
+            raise ValidationError({"details": lazy("certificate is missing: the provider's, as PEM has it.")})
         taken = SocialApp.objects.filter(provider_id=table["id"]).exclude(pk=self.instance.pk).exists()
         if taken or table["id"] in {app["provider_id"] for app in configured_apps()}:
             raise ValidationError({"provider_id": lazy("Another provider has this id.")})
