@@ -19,7 +19,7 @@ from config.server.health import NO_CONNECTION, NO_MORE
 from conversations.runtime import lagging
 from conversations.runtime.db import connect, run
 from conversations.runtime.sql_files import read_statements
-from conversations.runtime.wording import filled
+from conversations.runtime.wording import filled, translated
 from conversations.upkeep import partitions
 
 SQL = read_statements(__file__)
@@ -39,8 +39,13 @@ def look_at_reachable() -> Sequence[Finding]:
             version = asked.info.server_version
             is_superuser = asked.info.parameter_status("is_superuser") == "on"
             is_standby = asked.info.parameter_status("in_hot_standby") == "on"
-            place = "the embedded one" if settings.DATABASE_IS_EMBEDDED else f"{asked.info.host}:{asked.info.port}"
-            words = f"PostgreSQL {version // 10_000}.{version % 10_000}, {place}, as {asked.info.user}"
+            place = f"{asked.info.host}:{asked.info.port}"
+            words = filled(
+                "PostgreSQL {version}, {place}, as {user}",
+                version=f"{version // 10_000}.{version % 10_000}",
+                place=gettext("the embedded one") if settings.DATABASE_IS_EMBEDDED else place,
+                user=asked.info.user,
+            )
     except psycopg.OperationalError as error:
         return [unreachable(str(error))]
     return reachable(words, version // 10_000, is_superuser=is_superuser, is_standby=is_standby)
@@ -48,23 +53,22 @@ def look_at_reachable() -> Sequence[Finding]:
 
 def unreachable(words: str) -> Finding:
     if NO_MORE.search(words):
-        return wrong("it gives no more connections", f"{NO_CONNECTION}. docs/operate/connections-near-limit.md")
-    advice = "Start PostgreSQL, or correct DATABASE_URL: docs/operate/database-down.md."
-    return wrong(f"can't be reached: {' '.join(words.split())}", advice)
+        advice = f"{translated(NO_CONNECTION)}. docs/operate/connections-near-limit.md"
+        return wrong(gettext("it gives no more connections"), advice)
+    advice = gettext("Start PostgreSQL, or correct DATABASE_URL: docs/operate/database-down.md.")
+    return wrong(filled("can't be reached: {problem}", problem=" ".join(words.split())), advice)
 
 
 def reachable(words: str, version: int, *, is_superuser: bool, is_standby: bool) -> list[Finding]:
     if version < LEAST_VERSION:
-        return [wrong(f"{words}: too old", f"Upgrade it to PostgreSQL {LEAST_VERSION} or newer.")]
+        advice = filled("Upgrade it to PostgreSQL {version} or newer.", version=LEAST_VERSION)
+        return [wrong(filled("{words}: too old", words=words), advice)]
     if is_standby:
-        advice = "Name the primary in DATABASE_URL, or all servers: docs/operate/failover.md."
-        return [wrong(f"{words}: a standby, which takes no writes", advice)]
+        advice = gettext("Name the primary in DATABASE_URL, or all servers: docs/operate/failover.md.")
+        return [wrong(filled("{words}: a standby, which takes no writes", words=words), advice)]
     if is_superuser:
-        return [
-            warning(
-                f"{words}: a superuser, who may read the server's files", "Use a role that owns its database alone."
-            )
-        ]
+        advice = gettext("Use a role that owns its database alone.")
+        return [warning(filled("{words}: a superuser, who may read the server's files", words=words), advice)]
     return [ok(words)]
 
 
@@ -105,23 +109,26 @@ def look_at_rights() -> Sequence[Finding]:
 def rights(may_create: bool, may_make_temporary: bool, foreign: Sequence[str]) -> list[Finding]:
     found = []
     if not may_create:
-        advice = "As a superuser: ALTER DATABASE … OWNER TO openbook, or GRANT CREATE ON SCHEMA public TO openbook."
-        found.append(wrong("the role may make no tables: migrations and partitions fail", advice))
+        advice = filled(
+            "As a superuser: {command}",
+            command="ALTER DATABASE … OWNER TO openbook; GRANT CREATE ON SCHEMA public TO openbook",
+        )
+        found.append(wrong(gettext("the role may make no tables: migrations and partitions fail"), advice))
     if not may_make_temporary:
-        advice = "As a superuser: GRANT TEMPORARY ON DATABASE … TO openbook."
-        found.append(warning("the role may make no temporary tables: restoring and drills need them", advice))
+        advice = filled("As a superuser: {command}", command="GRANT TEMPORARY ON DATABASE … TO openbook")
+        found.append(warning(gettext("the role may make no temporary tables: restoring and drills need them"), advice))
     if foreign:
-        advice = "As a superuser: REASSIGN OWNED BY … TO openbook, in this database."
-        found.append(wrong(f"tables belong to another role: {', '.join(foreign)}", advice))
-    return found or [ok("the role owns its tables and may make more")]
+        advice = filled("As a superuser: {command}", command="REASSIGN OWNED BY … TO openbook")
+        found.append(wrong(filled("tables belong to another role: {names}", names=", ".join(foreign)), advice))
+    return found or [ok(gettext("the role owns its tables and may make more"))]
 
 
 def look_at_encoding() -> Sequence[Finding]:
     with reading():
         ((encoding,),) = run(SQL["encoding"])
     if encoding != "UTF8":
-        advice = "Make the database anew WITH ENCODING 'UTF8' TEMPLATE template0, and bring the data over."
-        return [wrong(f"{encoding}: not every character can be stored", advice)]
+        advice = gettext("Make the database anew WITH ENCODING 'UTF8' TEMPLATE template0, and bring the data over.")
+        return [wrong(filled("{encoding}: not every character can be stored", encoding=encoding), advice)]
     return [ok(encoding)]
 
 
@@ -132,9 +139,10 @@ def look_at_durability() -> Sequence[Finding]:
 
 def durability(off: Mapping[str, str]) -> list[Finding]:
     if off:
-        advice = "Switch it on in postgresql.conf, or ALTER ROLE … RESET."
-        return [warning(f"{', '.join(off)} is off: what was acknowledged can be lost in a crash", advice)]
-    return [ok("what is acknowledged is on the disk")]
+        advice = gettext("Switch it on in postgresql.conf, or ALTER ROLE … RESET.")
+        words = filled("{names} is off: what was acknowledged can be lost in a crash", names=", ".join(off))
+        return [warning(words, advice)]
+    return [ok(gettext("what is acknowledged is on the disk"))]
 
 
 def look_at_clock() -> Sequence[Finding]:
@@ -142,16 +150,21 @@ def look_at_clock() -> Sequence[Finding]:
         before = time.time()
         ((theirs,),) = run("SELECT extract(epoch FROM clock_timestamp())::float8")
         after = time.time()
-    return [drift("the database", (before + after) / 2 - theirs, margin=(after - before) / 2)]
+    return [drift(gettext("the database"), (before + after) / 2 - theirs, margin=(after - before) / 2)]
 
 
 def drift(other: str, seconds: float, *, margin: float = 0.0) -> Finding:
     """``seconds`` that this clock is ahead of the other one, known up to the ``margin``."""
     size = max(abs(seconds) - margin, 0.0)
     if size < SMALL_DRIFT:
-        return ok(f"at most {max(abs(seconds) + margin, 0.1):.1f} s from that of {other}")
-    words = f"{size:.0f} s {'ahead of' if seconds > 0 else 'behind'} that of {other}"
-    advice = "Run an NTP client (chrony, systemd-timesyncd) on both: docs/operate/clock.md."
+        most = f"{max(abs(seconds) + margin, 0.1):.1f}"
+        return ok(filled("at most {seconds} s from that of {other}", seconds=most, other=other))
+    apart = f"{size:.0f}"
+    if seconds > 0:
+        words = filled("{seconds} s ahead of that of {other}", seconds=apart, other=other)
+    else:
+        words = filled("{seconds} s behind that of {other}", seconds=apart, other=other)
+    advice = gettext("Run an NTP client (chrony, systemd-timesyncd) on both: docs/operate/clock.md.")
     return (wrong if size >= LARGE_DRIFT else warning)(words, advice)
 
 
@@ -168,14 +181,23 @@ def connections(found: Sequence[tuple[int, int]], pool: int, servers: int, *, is
     if used <= limit * limits.CONNECTIONS_SHARE:
         limit, used = min(found)
     needed = servers * (pool + BESIDE_POOL + OF_WORKERS)
-    words = f"{used} of {limit} are used; {servers} `serve` with pools of {pool} may take {needed}"
-    advice = "Lower OPENBOOK_DATABASE_CONNECTIONS, raise max_connections, or put PgBouncer in between: "
-    advice += "docs/operate/connections-near-limit.md."
+    words = filled(
+        "{used} of {limit} are used; {servers} `serve` with pools of {pool} may take {needed}",
+        used=used,
+        limit=limit,
+        servers=servers,
+        pool=pool,
+        needed=needed,
+    )
+    advice = gettext(
+        "Lower OPENBOOK_DATABASE_CONNECTIONS, raise max_connections, or put PgBouncer in between: "
+        "docs/operate/connections-near-limit.md."
+    )
     if used > limit * limits.CONNECTIONS_SHARE:
         return wrong(words, advice)
     if needed > limit and not is_pooled:
         return warning(words, advice)
-    return ok(f"{words}, by a pooler" if is_pooled else words)
+    return ok(filled("{words}, by a pooler", words=words) if is_pooled else words)
 
 
 def look_at_pooler() -> Sequence[Finding]:
@@ -183,7 +205,7 @@ def look_at_pooler() -> Sequence[Finding]:
     with PooledConnection.connect(settings.DATABASE_URL, prepare_threshold=2, **options) as one:
         ((first,),) = one.execute("SELECT pg_backend_pid()", prepare=False).fetchall()
         if first == one.info.backend_pid:
-            return [ok("none in between, statements are kept prepared")]
+            return [ok(gettext("none in between, statements are kept prepared"))]
         return pooler(keeps=keeps_statements(one), has_two=_has_two(one))
 
 
@@ -208,12 +230,14 @@ def _is_pooled() -> bool:
 def pooler(*, keeps: bool, has_two: bool) -> list[Finding]:
     found = []
     if not has_two:
-        advice = "Raise default_pool_size: docs/operate/pgbouncer.md."
-        found.append(wrong("gives one connection to all at once: `serve` can't migrate", advice))
+        advice = gettext("Raise default_pool_size: docs/operate/pgbouncer.md.")
+        found.append(wrong(gettext("gives one connection to all at once: `serve` can't migrate"), advice))
     if not keeps:
-        advice = "Use PgBouncer 1.21 or newer with max_prepared_statements = 200: docs/operate/pgbouncer.md."
-        found.append(warning("keeps no prepared statements: each message costs some milliseconds more", advice))
-    return found or [ok("a pooler in between, which keeps prepared statements")]
+        advice = gettext("Use PgBouncer 1.21 or newer with max_prepared_statements = 200: docs/operate/pgbouncer.md.")
+        found.append(
+            warning(gettext("keeps no prepared statements: each message costs some milliseconds more"), advice)
+        )
+    return found or [ok(gettext("a pooler in between, which keeps prepared statements"))]
 
 
 def look_at_partitions() -> Sequence[Finding]:
@@ -223,7 +247,7 @@ def look_at_partitions() -> Sequence[Finding]:
             made = partitions.partitions(table)
             in_rest = bool(run(f"SELECT 1 FROM {table.rest} LIMIT 1"))  # noqa: S608
         found += partition(table.name, made[-1].until if made else None, timezone.now(), in_rest=in_rest)
-    return found or [ok("made ahead for all tables that grow")]
+    return found or [ok(gettext("made ahead for all tables that grow"))]
 
 
 def partition(table: str, until: datetime | None, now: datetime, *, in_rest: bool) -> list[Finding]:

@@ -6,15 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from django.db import connections, transaction
+from django.utils.translation import get_language, gettext, override
 
 from config.doctor.findings import Finding, Result, Status, skipped, wrong
 from conversations.runtime.db import run
+from conversations.runtime.wording import filled
 
 SECONDS = 15.0
 STATEMENT_MILLISECONDS = 5_000
-HUNG = wrong(
-    "no answer in time", "See whether what it asks is overloaded, or cut off by a firewall, then run it again."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +27,11 @@ class Check:
     needs: str = ""
 
 
+def hung() -> Finding:
+    advice = gettext("See whether what it asks is overloaded, or cut off by a firewall, then run it again.")
+    return wrong(gettext("no answer in time"), advice)
+
+
 @dataclass
 class Attempt:
     findings: Sequence[Finding] = ()
@@ -38,10 +42,11 @@ def examine(checks: Sequence[Check], *, seconds: float = SECONDS) -> Iterator[Re
     """Each check's result as it comes, without those that have nothing to say. ``seconds`` is the most that one may take."""
     unwell: set[str] = set()
     for check in checks:
-        findings = [skipped(f"not looked at: see {check.needs}")] if check.needs in unwell else _looked(check, seconds)
+        left_out = [skipped(filled("not looked at: see {check}", check=check.needs))] if check.needs in unwell else None
+        findings = left_out or _looked(check, seconds)
         if any(each.status in {Status.WRONG, Status.SKIPPED} for each in findings):
             unwell.add(check.name)
-        if HUNG in findings:
+        if hung() in findings:
             unwell |= {check.needs} - {""}  # others would wait as long
         if findings:
             yield Result(group=check.group, check=check.name, findings=findings)
@@ -57,17 +62,24 @@ def reading() -> Iterator[None]:
 
 def _looked(check: Check, seconds: float) -> Sequence[Finding]:
     attempt = Attempt()
-    threading.Thread(target=_run, args=(check, attempt), daemon=True, name=f"doctor {check.name}").start()
-    return attempt.findings if attempt.done.wait(seconds) else [HUNG]
+    values = (check, attempt, get_language())  # the language belongs to a thread
+    threading.Thread(target=_run, args=values, daemon=True, name=f"doctor {check.name}").start()
+    return attempt.findings if attempt.done.wait(seconds) else [hung()]
 
 
-def _run(check: Check, attempt: Attempt) -> None:
+def _run(check: Check, attempt: Attempt, language: str | None) -> None:
     try:
-        attempt.findings = check.look()
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [""]
-        words = f"the check itself failed: {type(error).__name__}: {lines[0]}"
-        attempt.findings = [wrong(words, "See to what it names, then run it again.")]
+        with override(language):
+            attempt.findings = _found_by(check)
     finally:
         connections.close_all()
         attempt.done.set()
+
+
+def _found_by(check: Check) -> Sequence[Finding]:
+    try:
+        return check.look()
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [""]
+        words = filled("the check itself failed: {problem}", problem=f"{type(error).__name__}: {lines[0]}")
+        return [wrong(words, gettext("See to what it names, then run it again."))]

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from config.backups import runs
 from config.doctor.examination import reading
 from config.doctor.findings import Finding, ok, warning
 from config.observability import limits
 from conversations.models import MaintenanceRun
+from conversations.runtime.wording import filled
 from conversations.staff.display import duration
 
 
@@ -23,9 +25,10 @@ def look_at_backup() -> Sequence[Finding]:
 def backup(last: MaintenanceRun | None, now: datetime, *, has_failed: bool) -> Finding:
     """``last``: the one that succeeded last; ``has_failed``: one since."""
     if last is None:
-        return warning("none was ever made by `manage.py backup`", "Make one each night: docs/operate/backup-old.md.")
+        advice = gettext("Make one each night: docs/operate/backup-old.md.")
+        return warning(gettext("none was ever made by `manage.py backup`"), advice)
     age = (now - last.began_at).total_seconds()
-    words = f"the last was made {duration(age)} ago"
+    words = filled("the last was made {time} ago", time=duration(age))
     return _judged(words, has_failed, is_old=age > limits.BACKUP_SECONDS, page="docs/operate/backup-old.md")
 
 
@@ -38,15 +41,15 @@ def look_at_drill() -> Sequence[Finding]:
 
 def drill(last: MaintenanceRun | None, now: datetime, *, has_failed: bool) -> Finding:
     if last is None:
-        return warning(
-            "no backup was ever proven by `manage.py drill`", "Prove one each month: docs/operate/drill-old.md."
-        )
+        advice = gettext("Prove one each month: docs/operate/drill-old.md.")
+        return warning(gettext("no backup was ever proven by `manage.py drill`"), advice)
     age = (now - last.began_at).total_seconds()
-    words = f"a backup was last proven {duration(age)} ago"
+    words = filled("a backup was last proven {time} ago", time=duration(age))
     return _judged(words, has_failed, is_old=age > limits.DRILL_SECONDS, page="docs/operate/drill-old.md")
 
 
 def _judged(words: str, has_failed: bool, *, is_old: bool, page: str) -> Finding:
     if has_failed:
-        return warning(f"{words}; one has failed since", f"Run it by hand and read what it says: {page}.")
-    return warning(words, f"See why there was none since: {page}.") if is_old else ok(words)
+        advice = filled("Run it by hand and read what it says: {page}.", page=page)
+        return warning(filled("{words}; one has failed since", words=words), advice)
+    return warning(words, filled("See why there was none since: {page}.", page=page)) if is_old else ok(words)

@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 
 from config.doctor.findings import Finding, ok, warning, wrong
 from config.observability.limits import FREE_SHARE
+from conversations.runtime.wording import filled
 
 LEAST_PYTHON = (3, 12)
 MEBIBYTE = 2**20
@@ -35,23 +36,26 @@ def look_at_versions() -> Sequence[Finding]:
 def versions(python: tuple[int, ...]) -> list[Finding]:
     words = f"Python {platform.python_version()}, Django {django.__version__}, psycopg {version('psycopg')}"
     if python < LEAST_PYTHON:
-        advice = f"Install Python {'.'.join(map(str, LEAST_PYTHON))} or newer, and make .venv anew."
-        return [wrong(f"{words}: this Python is too old", advice)]
+        least = ".".join(map(str, LEAST_PYTHON))
+        advice = filled("Install Python {version} or newer, and make .venv anew.", version=least)
+        return [wrong(filled("{words}: this Python is too old", words=words), advice)]
     return [ok(words)]
 
 
 def look_at_process() -> Sequence[Finding]:
     is_read_only = not os.access(settings.BASE_DIR, os.W_OK)
-    code = "can't write to its own code" if is_read_only else "could write to its own code"
     if os.geteuid() == 0:
-        advice = "Run it as a user of its own, as deploy/ does."
-        return [warning("runs as root: whoever breaks out of it owns the machine", advice)]
-    return [ok(f"runs as user {os.geteuid()}, which {code}")]
+        advice = gettext("Run it as a user of its own, as deploy/ does.")
+        return [warning(gettext("runs as root: whoever breaks out of it owns the machine"), advice)]
+    user = str(os.geteuid())
+    if is_read_only:
+        return [ok(filled("runs as user {user}, which can't write to its own code", user=user))]
+    return [ok(filled("runs as user {user}, which could write to its own code", user=user))]
 
 
 def look_at_ocr() -> Sequence[Finding]:
     if not settings.OPENBOOK_OCR:
-        return [ok("off: pages and pictures without text are given as pictures")]
+        return [ok(gettext("off: pages and pictures without text are given as pictures"))]
     return ocr(settings.OPENBOOK_OCR)
 
 
@@ -66,18 +70,22 @@ def ocr(languages: str) -> list[Finding]:
         timeout=OCR_SECONDS,
     )
     if asked.returncode == 0:
-        return [ok(f"Tesseract reads pages and pictures without text: {languages}")]
+        return [ok(filled("Tesseract reads pages and pictures without text: {languages}", languages=languages))]
     packages = " ".join(f"tesseract-ocr-{language.lower().replace('_', '-')}" for language in languages.split("+"))
-    advice = f"Install it, on Debian `apt-get install tesseract-ocr {packages}`, or set OPENBOOK_OCR to off."
-    return [wrong(asked.stdout.strip() or f"Tesseract ended with {asked.returncode}", advice)]
+    advice = filled(
+        "Install it, on Debian `apt-get install tesseract-ocr {packages}`, or set OPENBOOK_OCR to off.",
+        packages=packages,
+    )
+    return [wrong(asked.stdout.strip() or filled("Tesseract ended with {code}", code=asked.returncode), advice)]
 
 
 def look_at_time_zones() -> Sequence[Finding]:
     missing = [name for name in ZONES if not is_zone(name)]
     if missing:
-        advice = "Install the system's package tzdata, or `pip install tzdata`."
-        return [wrong(f"{', '.join(missing)} is not known here: people's days begin at the wrong hour", advice)]
-    return [ok(f"the zones of people are known; the server works in {settings.TIME_ZONE}")]
+        advice = gettext("Install the system's package tzdata, or `pip install tzdata`.")
+        words = filled("{names} is not known here: people's days begin at the wrong hour", names=", ".join(missing))
+        return [wrong(words, advice)]
+    return [ok(filled("the zones of people are known; the server works in {zone}", zone=settings.TIME_ZONE))]
 
 
 def is_zone(name: str) -> bool:
@@ -90,18 +98,21 @@ def is_zone(name: str) -> bool:
 
 def look_at_static_files() -> Sequence[Finding]:
     root = Path(settings.STATIC_ROOT)
-    collect = "python manage.py collectstatic --noinput"
+    advice = filled("Run: {command}", command="python manage.py collectstatic --noinput")
     if settings.DEBUG:
-        return [ok("from source, as DEBUG is on")]
+        return [ok(gettext("from source, as DEBUG is on"))]
     sources = [found for finder in finders.get_finders() for found in finder.list([])]
     stale = sum(
         size(root / (getattr(storage, "prefix", None) or "") / path) != storage.size(path) for path, storage in sources
     )
     if stale == len(sources):
-        return [wrong(f"{root} holds none: pages have neither styles nor scripts", f"Run: {collect}")]
+        return [wrong(filled("{path} holds none: pages have neither styles nor scripts", path=root), advice)]
     if stale:
-        return [wrong(f"{stale} of {len(sources)} in {root} are missing or of another version", f"Run: {collect}")]
-    return [ok(f"{len(sources)} collected in {root}")]
+        words = filled(
+            "{number} of {all} in {path} are missing or of another version", number=stale, all=len(sources), path=root
+        )
+        return [wrong(words, advice)]
+    return [ok(filled("{number} collected in {path}", number=len(sources), path=root))]
 
 
 def size(path: Path) -> int:
@@ -117,8 +128,11 @@ def look_at_uploads_folder() -> Sequence[Finding]:
     found = list(folder(place, "TMPDIR", is_shared=True))
     wanted = settings.OPENBOOK_MAX_UPLOADS_MB * 2 * MEBIBYTE
     if found[-1].status == "ok" and (free := free_bytes(place)) < wanted:
-        advice = "Set TMPDIR to a larger disk, or lower OPENBOOK_MAX_UPLOADS_MB."
-        return [warning(f"{place} has {megabytes(free)} free, uploads may take {megabytes(wanted)}", advice)]
+        advice = gettext("Set TMPDIR to a larger disk, or lower OPENBOOK_MAX_UPLOADS_MB.")
+        words = filled(
+            "{path} has {free} free, uploads may take {size}", path=place, free=megabytes(free), size=megabytes(wanted)
+        )
+        return [warning(words, advice)]
     return found
 
 
@@ -133,23 +147,25 @@ def bucket(name: str) -> list[Finding]:
         storages["files"].exists("openbook-doctor")
     except Exception as error:  # which of them there are depends on the storage
         lines = str(error).splitlines() or [type(error).__name__]
-        advice = "Correct OPENBOOK_FILES_S3_ENDPOINT, _REGION, _KEY or _SECRET, or the rights of the key."
-        return [wrong(f"the bucket {name} can't be read: {lines[0]}", advice)]
-    return [ok(f"the bucket {name} answers")]
+        advice = gettext("Correct OPENBOOK_FILES_S3_ENDPOINT, _REGION, _KEY or _SECRET, or the rights of the key.")
+        return [wrong(filled("the bucket {name} can't be read: {problem}", name=name, problem=lines[0]), advice)]
+    return [ok(filled("the bucket {name} answers", name=name))]
 
 
 def folder(path: Path, setting: str, *, is_shared: bool = False) -> Iterator[Finding]:
     """Whether this process can write there, whether others can read it, and how much room is left."""
     place = nearest(path)
     if (problem := write_problem(place)) and not path.exists():
-        yield wrong(f"{path} can't be made: {problem}", f"Make it, for user {os.geteuid()} alone, or change {setting}.")
+        advice = filled("Make it, for user {user} alone, or change {setting}.", user=str(os.geteuid()), setting=setting)
+        yield wrong(filled("{path} can't be made: {problem}", path=path, problem=problem), advice)
         return
     if problem:
-        advice = f"chown it to user {os.geteuid()} (it is {place.stat().st_uid}'s), or change {setting}."
-        yield wrong(f"{path} can't be written: {problem}", advice)
+        users = {"user": str(os.geteuid()), "other": str(place.stat().st_uid)}
+        advice = filled("chown it to user {user} (it is {other}'s), or change {setting}.", setting=setting, **users)
+        yield wrong(filled("{path} can't be written: {problem}", path=path, problem=problem), advice)
         return
     if path.exists() and not is_shared and path.stat().st_mode & 0o022:
-        yield wrong(f"others may write to {path}", f"chmod go-w {path}")
+        yield wrong(filled("others may write to {path}", path=path), f"chmod go-w {path}")
         return
     status = os.statvfs(place)
     free, size = status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize
@@ -158,11 +174,10 @@ def folder(path: Path, setting: str, *, is_shared: bool = False) -> Iterator[Fin
 
 def room(path: Path, free: int, free_files: int | None, *, size: int) -> Finding:
     """``free`` and ``size`` in bytes; ``free_files``: inodes, ``None`` where the file system does not count them."""
-    words = f"{path} can be written, {megabytes(free)} free"
+    words = filled("{path} can be written, {free} free", path=path, free=megabytes(free))
     if free_files is not None and free_files < LEAST_FREE_FILES:
-        return wrong(
-            f"{words}, but only {free_files} more files", "Remove files, or make the file system with more inodes."
-        )
+        advice = gettext("Remove files, or make the file system with more inodes.")
+        return wrong(filled("{words}, but only {number} more files", words=words, number=free_files), advice)
     return space(words, free, size)
 
 

@@ -22,6 +22,7 @@ from conversations.models import Assistant, Connection, Fallback
 from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.base import OFFLINE, Provider
 from conversations.runtime.redis_client import unreachable, waiting
+from conversations.runtime.wording import filled, translated
 
 ASKED_SECONDS = 10.0
 MAIL_SECONDS, REDIS_SECONDS = 5.0, 3.0
@@ -44,30 +45,35 @@ async def _all(names: Sequence[str]) -> list[Finding]:
 
 
 async def _provider(name: str) -> Finding:
-    advice = f"See to it: docs/operate/provider-errors.md ({setting_of(name)})."
+    advice = filled("See to it: docs/operate/provider-errors.md ({setting}).", setting=setting_of(name))
     try:
         provider = await asyncio.to_thread(get_provider, name)
         if obstacle := await asyncio.to_thread(provider.obstacle):
-            return wrong(f"{name}: {obstacle.message}", advice)
+            return wrong(f"{name}: {translated(obstacle.message)}", advice)
         return await _asked(name, provider)
     except ProviderError as error:
-        return wrong(f"{name}: {error.message}", advice)
+        return wrong(f"{name}: {translated(error.message)}", advice)
 
 
 async def _asked(name: str, provider: Provider) -> Finding:
     if name == OFFLINE:
-        advice = "Set a key, such as ANTHROPIC_API_KEY, or run `make local`."
-        return warning("offline: no model stands behind it, replies are made up by rules", advice)
+        advice = gettext("Set a key, such as ANTHROPIC_API_KEY, or run `make local`.")
+        return warning(gettext("offline: no model stands behind it, replies are made up by rules"), advice)
     if not provider.lists_models:
-        return ok(f"{name}: set up; it lists no models, so it was not asked")
+        return ok(filled("{name}: set up; it lists no models, so it was not asked", name=name))
     began = time.perf_counter()
     count = len(await provider.models(seconds=ASKED_SECONDS))
-    return ok(f"{name}: the key is accepted, {count} models listed in {time.perf_counter() - began:.1f} s")
+    seconds = f"{time.perf_counter() - began:.1f}"
+    return ok(
+        filled(
+            "{name}: the key is accepted, {count} models listed in {seconds} s", name=name, count=count, seconds=seconds
+        )
+    )
 
 
 def setting_of(name: str) -> str:
     known = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY, OPENAI_BASE_URL", "local": "make local"}
-    return known.get(name, "Connections in the admin")
+    return known.get(name) or gettext("Connections in the admin")
 
 
 def look_at_redis() -> Sequence[Finding]:
@@ -76,8 +82,9 @@ def look_at_redis() -> Sequence[Finding]:
     try:
         return asyncio.run(_redis())
     except unreachable() as error:
-        told = f"can't be used: {' '.join(str(error).split()) or type(error).__name__}"
-        return [wrong(told, "Start Redis, or correct REDIS_URL: docs/operate/redis-away.md.")]
+        problem = " ".join(str(error).split()) or type(error).__name__
+        advice = gettext("Start Redis, or correct REDIS_URL: docs/operate/redis-away.md.")
+        return [wrong(filled("can't be used: {problem}", problem=problem), advice)]
 
 
 async def _redis() -> list[Finding]:
@@ -97,21 +104,23 @@ def redis(facts: Mapping[str, Any]) -> list[Finding]:
     """By what INFO says."""
     version, policy = facts["redis_version"], facts.get("maxmemory_policy", "noeviction")
     used, most = int(facts.get("used_memory", 0)), int(facts.get("maxmemory", 0))
-    words = f"Redis {version}, maxmemory policy {policy}; it needs no disk"
+    words = filled("Redis {version}, maxmemory policy {policy}; it needs no disk", version=version, policy=policy)
     if tuple(map(int, version.split(".")[:2])) < LEAST_REDIS:
-        return [warning(f"{words}: too old to be tried", f"Use Redis {LEAST_REDIS[0]} or newer.")]
+        advice = filled("Use Redis {version} or newer.", version=LEAST_REDIS[0])
+        return [warning(filled("{words}: too old to be tried", words=words), advice)]
     if facts.get("role") != "master":
-        return [wrong(f"{words}: a replica, which takes no writes", "Name its primary in REDIS_URL.")]
+        advice = gettext("Name its primary in REDIS_URL.")
+        return [wrong(filled("{words}: a replica, which takes no writes", words=words), advice)]
     if most and used > most * FULL:
-        return [
-            warning(f"{words}; {used / most:.0%} of maxmemory is used", "Raise maxmemory: docs/operate/redis-away.md.")
-        ]
+        advice = gettext("Raise maxmemory: docs/operate/redis-away.md.")
+        share = f"{used / most:.0%}"
+        return [warning(filled("{words}; {share} of maxmemory is used", words=words, share=share), advice)]
     return [ok(words)]
 
 
 def look_at_mail() -> Sequence[Finding]:
     if not settings.MAILERS:
-        return [ok("none: staff make links for new passwords in the admin")]
+        return [ok(gettext("none: staff make links for new passwords in the admin"))]
     backend = mailers["default"]
     if not isinstance(backend, EmailBackend):
         return list(folder(Path(settings.MAILERS["default"]["OPTIONS"]["file_path"]), "OPENBOOK_MAIL_URL"))
@@ -129,30 +138,36 @@ def look_at_mail() -> Sequence[Finding]:
 def mail_problem(place: str, error: Exception) -> Finding:
     match error:
         case smtplib.SMTPAuthenticationError():
-            return wrong(f"{place} refuses user or password", "Correct them in OPENBOOK_MAIL_URL, URL-encoded.")
+            advice = gettext("Correct them in OPENBOOK_MAIL_URL, URL-encoded.")
+            return wrong(filled("{place} refuses user or password", place=place), advice)
         case ssl.SSLError():
-            return wrong(
-                f"{place}: its certificate is not trusted: {error.reason}", "Name the host as the certificate does."
-            )
+            advice = gettext("Name the host as the certificate does.")
+            words = filled("{place}: its certificate is not trusted: {problem}", place=place, problem=error.reason)
+            return wrong(words, advice)
         case smtplib.SMTPNotSupportedError():
-            advice = "Use smtps:// or another port, or ?tls=off where the way is safe."
-            return wrong(f"{place} offers no STARTTLS or no sign-in", advice)
+            advice = gettext("Use smtps:// or another port, or ?tls=off where the way is safe.")
+            return wrong(filled("{place} offers no STARTTLS or no sign-in", place=place), advice)
         case smtplib.SMTPResponseException():
             told = (
                 error.smtp_error.decode(errors="replace") if isinstance(error.smtp_error, bytes) else error.smtp_error
             )
-            return wrong(f"{place} refuses: {error.smtp_code} {told}", "Ask who runs the mail server.")
+            problem = f"{error.smtp_code} {told}"
+            advice = gettext("Ask who runs the mail server.")
+            return wrong(filled("{place} refuses: {problem}", place=place, problem=problem), advice)
         case TimeoutError():
-            return wrong(f"{place} does not answer within {MAIL_SECONDS:g} s", "See whether a firewall is in between.")
-    words = getattr(error, "strerror", None) or str(error)
-    return wrong(f"{place} can't be reached: {words}", "Correct OPENBOOK_MAIL_URL, or start the mail server.")
+            advice = gettext("See whether a firewall is in between.")
+            words = filled("{place} does not answer within {seconds} s", place=place, seconds=f"{MAIL_SECONDS:g}")
+            return wrong(words, advice)
+    problem = getattr(error, "strerror", None) or str(error)
+    advice = gettext("Correct OPENBOOK_MAIL_URL, or start the mail server.")
+    return wrong(filled("{place} can't be reached: {problem}", place=place, problem=problem), advice)
 
 
 def mail_sender(place: str, sender: str, *, is_tls: bool) -> Finding:
     if sender.endswith("@localhost"):
-        return warning(
-            f"{place} answers, but mail comes from {sender}", "Set OPENBOOK_MAIL_FROM to an address of yours."
-        )
+        advice = gettext("Set OPENBOOK_MAIL_FROM to an address of yours.")
+        return warning(filled("{place} answers, but mail comes from {sender}", place=place, sender=sender), advice)
     if not is_tls and (urlsplit(f"//{place}").hostname or "") not in {"localhost", "127.0.0.1", "::1"}:
-        return warning(f"{place} answers without TLS: links can be read on the way", "Leave ?tls=off out.")
-    return ok(f"{place} answers; nothing was sent")
+        words = filled("{place} answers without TLS: links can be read on the way", place=place)
+        return warning(words, gettext("Leave ?tls=off out."))
+    return ok(filled("{place} answers; nothing was sent", place=place))

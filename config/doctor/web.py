@@ -7,9 +7,11 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
+from django.utils.translation import gettext
 
 from config.doctor.findings import Finding, ok, warning, wrong
 from config.server.proxies import Trust
+from conversations.runtime.wording import filled
 
 LEAST_KEY_CHARS, LEAST_KEY_LETTERS = 50, 5
 """As Django's own check has it."""
@@ -29,30 +31,39 @@ def secret_key(key: str, path: Path | None, others: int) -> Iterator[Finding]:
     make = 'python -c "import secrets; print(secrets.token_urlsafe(50))"'
     if len(key) < LEAST_KEY_CHARS or len(set(key)) < LEAST_KEY_LETTERS or key.startswith("django-insecure"):
         yield wrong(
-            f"SECRET_KEY has {len(key)} characters and can be guessed: sessions and keys of connections hang on it",
-            f"Set SECRET_KEY to a new one ({make}), and SECRET_KEY_FALLBACKS to the one of now for a day.",
+            filled(
+                "SECRET_KEY has {number} characters and can be guessed: sessions and keys of connections hang on it",
+                number=len(key),
+            ),
+            filled(
+                "Set SECRET_KEY to a new one ({make}), and SECRET_KEY_FALLBACKS to the one of now for a day.", make=make
+            ),
         )
     elif path and others:
-        yield wrong(f"{path} can be read by others", f"chmod 600 {path}; if others use this machine, take a new key.")
+        advice = filled("chmod 600 {path}; if others use this machine, take a new key.", path=path)
+        yield wrong(filled("{path} can be read by others", path=path), advice)
     elif path:
-        yield ok(f"generated, in {path}: keep it with the backups, all servers need the same")
+        yield ok(filled("generated, in {path}: keep it with the backups, all servers need the same", path=path))
     else:
-        yield ok(f"{len(key)} characters")
+        yield ok(filled("{number} characters", number=len(key)))
 
 
 def fallbacks() -> Sequence[Finding]:
     count = len(settings.SECRET_KEY_FALLBACKS)
-    advice = "Take SECRET_KEY_FALLBACKS out once a worker has run for ten minutes and people may sign in again."
-    return [warning(f"{count} former SECRET_KEY still holds, for whoever has it", advice)] if count else []
+    if not count:
+        return []
+    advice = gettext(
+        "Take SECRET_KEY_FALLBACKS out once a worker has run for ten minutes and people may sign in again."
+    )
+    return [warning(filled("{number} former SECRET_KEY still holds, for whoever has it", number=count), advice)]
 
 
 def look_at_debug() -> Sequence[Finding]:
     if not settings.DEBUG:
-        return [ok("off")]
+        return [ok(gettext("off"))]
     judged = warning if is_local(settings.ALLOWED_HOSTS) else wrong
-    return [
-        judged("DEBUG is on: error pages show settings and what people wrote", "Leave DEBUG out, or set it to off.")
-    ]
+    advice = gettext("Leave DEBUG out, or set it to off.")
+    return [judged(gettext("DEBUG is on: error pages show settings and what people wrote"), advice)]
 
 
 def is_local(hosts: Sequence[str]) -> bool:
@@ -65,18 +76,20 @@ def look_at_hosts() -> Sequence[Finding]:
 
 def hosts(allowed: Sequence[str], origins: Sequence[str]) -> list[Finding]:
     if is_local(allowed) and not origins:
-        return [ok("served on this machine alone (ALLOWED_HOSTS)")]
+        return [ok(gettext("served on this machine alone (ALLOWED_HOSTS)"))]
     found: list[Finding] = []
     if "*" in allowed:
-        advice = "Name your own hosts in ALLOWED_HOSTS, such as book.example."
-        found.append(warning("ALLOWED_HOSTS is *: links in mails lead wherever a request says", advice))
+        advice = gettext("Name your own hosts in ALLOWED_HOSTS, such as book.example.")
+        found.append(warning(gettext("ALLOWED_HOSTS is *: links in mails lead wherever a request says"), advice))
     missing = [host for origin in origins if not is_allowed(host := urlsplit(origin).hostname or origin, allowed)]
     if missing:
-        advice = f"Add to ALLOWED_HOSTS: {', '.join(missing)}."
-        found.append(wrong(f"{', '.join(missing)} is trusted as an origin, but answered with 400", advice))
+        names = ", ".join(missing)
+        advice = filled("Add to ALLOWED_HOSTS: {names}.", names=names)
+        found.append(wrong(filled("{names} is trusted as an origin, but answered with 400", names=names), advice))
     if not origins:
-        advice = "Set CSRF_TRUSTED_ORIGINS to what people type, such as https://book.example."
-        found.append(warning("no CSRF_TRUSTED_ORIGINS: behind a proxy that ends TLS, forms are refused (403)", advice))
+        advice = gettext("Set CSRF_TRUSTED_ORIGINS to what people type, such as https://book.example.")
+        words = gettext("no CSRF_TRUSTED_ORIGINS: behind a proxy that ends TLS, forms are refused (403)")
+        found.append(warning(words, advice))
     return found or [ok(", ".join(allowed))]
 
 
@@ -97,22 +110,28 @@ def look_at_proxies() -> Sequence[Finding]:
 def proxies(trusted: Trust, *, is_public: bool, is_https: bool, redirects: bool, hsts: int) -> list[Finding]:
     found: list[Finding] = []
     if any(network in EVERYBODY for network in trusted.networks) and not trusted.hops:
-        advice = "Name the addresses of your proxies alone, such as 10.0.0.2."
-        found.append(wrong("OPENBOOK_TRUSTED_PROXIES names everybody: any client can claim any address", advice))
+        advice = gettext("Name the addresses of your proxies alone, such as 10.0.0.2.")
+        found.append(
+            wrong(gettext("OPENBOOK_TRUSTED_PROXIES names everybody: any client can claim any address"), advice)
+        )
     if redirects and not is_https:
-        advice = "Set CSRF_TRUSTED_ORIGINS to your https address, or leave SECURE_SSL_REDIRECT out."
-        found.append(wrong("SECURE_SSL_REDIRECT without an https origin: each page redirects to itself", advice))
+        advice = gettext("Set CSRF_TRUSTED_ORIGINS to your https address, or leave SECURE_SSL_REDIRECT out.")
+        found.append(
+            wrong(gettext("SECURE_SSL_REDIRECT without an https origin: each page redirects to itself"), advice)
+        )
     if is_https and not trusted:
-        advice = "Set OPENBOOK_TRUSTED_PROXIES to the address of the proxy that ends TLS."
-        found.append(warning("no proxy is trusted: all who come by it count as one at the sign-in", advice))
+        advice = gettext("Set OPENBOOK_TRUSTED_PROXIES to the address of the proxy that ends TLS.")
+        found.append(warning(gettext("no proxy is trusted: all who come by it count as one at the sign-in"), advice))
     if is_https and not (redirects and hsts):
-        advice = "Set SECURE_SSL_REDIRECT=on and SECURE_HSTS_SECONDS=31536000 once https works."
-        found.append(warning("people can still come over plain http", advice))
+        advice = gettext("Set SECURE_SSL_REDIRECT=on and SECURE_HSTS_SECONDS=31536000 once https works.")
+        found.append(warning(gettext("people can still come over plain http"), advice))
     if is_public and not is_https:
-        advice = "Put a proxy that ends TLS in front (deploy/), and set CSRF_TRUSTED_ORIGINS=https://…."
-        found.append(warning("served beyond this machine without https: passwords can be read on the way", advice))
-    told = "none in front" if not trusted else f"{', '.join(map(str, trusted.networks)) or trusted.hops} trusted"
-    return found or [ok(told)]
+        advice = gettext("Put a proxy that ends TLS in front (deploy/), and set CSRF_TRUSTED_ORIGINS=https://….")
+        found.append(
+            warning(gettext("served beyond this machine without https: passwords can be read on the way"), advice)
+        )
+    names = ", ".join(map(str, trusted.networks)) or trusted.hops
+    return found or [ok(filled("{names} trusted", names=names) if trusted else gettext("none in front"))]
 
 
 def look_at_django() -> Sequence[Finding]:
@@ -123,4 +142,4 @@ def look_at_django() -> Sequence[Finding]:
         for message in found
         if message.level >= checks.WARNING and not message.is_silenced()
     ]
-    return told or [ok("manage.py check finds nothing")]
+    return told or [ok(gettext("manage.py check finds nothing"))]

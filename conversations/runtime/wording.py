@@ -1,6 +1,6 @@
 """Sentences in the language of the page, with their values: what templates' `{% blocktranslate %}` is for them, for code.
 
-Programs, workers and commands have no page, so they read English.
+Programs, workers and commands have no page, so they read English; `manage.py doctor` speaks the language of its process.
 """
 
 from collections.abc import Mapping

@@ -4,7 +4,8 @@
 -- combinations of them, and so each is weighed once. p0 to p2 are pairs of words that a passage may hold together. Of the
 -- thread that is asked in more are looked at; by the index of words, as the thread may be long.
 -- An echo is a passage that holds nothing beside the text: an earlier question of the same, or the person's same request. It is no evidence: neither how rare its words are nor what its conversation holds is told by it, and it comes behind
--- what answers it.
+-- what answers it. Scores are rounded: a sum depends in its last digit on the order of what is added, which must not decide
+-- between turns that bear on the text alike.
 WITH wanted AS (
     SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS word (known, n)
 ), fresh AS (
@@ -66,9 +67,9 @@ WITH wanted AS (
     FROM found GROUP BY thread_id
 ), scored AS (
     SELECT thread_id, depth, number, echo,
-           (coalesce(weight, 0) * 2 / (1.5 + length / %(mean)s::float / 2) + (day <@ ANY(%(spans)s::daterange[]))::int)
-           * (1 + share) * (2 + (thread_id IS NOT DISTINCT FROM %(here)s)::int) / 2
-           * (10 + 3 * (speaker = %(person)s::int)::int) / 10 * CASE WHEN echo THEN 0.05::float ELSE 1 END AS score
+           ((coalesce(weight, 0) * 2 / (1.5 + length / %(mean)s::float / 2) + (day <@ ANY(%(spans)s::daterange[]))::int)
+            * (1 + share) * (2 + (thread_id IS NOT DISTINCT FROM %(here)s)::int) / 2
+            * (10 + 3 * (speaker = %(person)s::int)::int) / 10 * CASE WHEN echo THEN 0.05::float ELSE 1 END)::real AS score
     FROM found LEFT JOIN weights USING (bits) JOIN threads USING (thread_id)
     ORDER BY score DESC, thread_id, depth, number LIMIT %(scored)s
 ), best AS (
@@ -76,18 +77,18 @@ WITH wanted AS (
 ), near AS (
     -- An answer stands beside its question: what bears on the text gives of its score to the turns around it.
     SELECT thread_id, best.depth + away AS depth,
-           sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7::float ^ ((abs(away) - 1) / reach) END) AS score
+           sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7::float ^ ((abs(away) - 1) / reach) END)::real AS score
     FROM best JOIN threads USING (thread_id), generate_series((-5 * reach)::int, (5 * reach)::int) AS away
     WHERE thread_id IS DISTINCT FROM %(here)s OR best.depth + away < %(before)s::int
     GROUP BY thread_id, best.depth + away
     ORDER BY score DESC, thread_id, depth LIMIT %(wanted)s * 3 / 2
 )
 SELECT thread_id, depth, number, position, start, size, count(*) OVER (PARTITION BY thread_id, depth) AS passages,
-       (coalesce(own.score, 0) + (near.score - coalesce(best.score, 0))
-                                 * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3::float END)
-       * (5 + 2 * (speaker = ANY(%(speakers)s::int[]))::int) * (10 - 3 * (asks AND length < 10)::int)
-       * CASE WHEN own.echo THEN 0.2::float ELSE 1 END
-       * (2 + (day <@ ANY(%(spans)s::daterange[]))::int) / 100 AS score
+       ((coalesce(own.score, 0) + (near.score - coalesce(best.score, 0))
+                                  * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3::float END)
+        * (5 + 2 * (speaker = ANY(%(speakers)s::int[]))::int) * (10 - 3 * (asks AND length < 10)::int)
+        * CASE WHEN own.echo THEN 0.2::float ELSE 1 END
+        * (2 + (day <@ ANY(%(spans)s::daterange[]))::int) / 100)::real AS score
 FROM near CROSS JOIN LATERAL (
     SELECT number, position, start, size, speaker, asks, day, length FROM memory_indexedpassage AS i
     WHERE i.user_id = %(user)s AND (i.thread_id, i.depth) = (near.thread_id, near.depth)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import shutil
 import sys
 import textwrap
@@ -11,6 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext
 
 from config.doctor.checklist import GROUPS, wanted
 from config.doctor.examination import examine
@@ -18,9 +21,10 @@ from config.doctor.findings import Result, Status, is_well, wrong
 from config.management.output import PrintableCommand
 from config.postgres import embedded
 from conversations.runtime.db import close_pool
+from conversations.runtime.wording import filled, lazy
 
-SIGNS = {Status.OK: "ok", Status.WARNING: "warning", Status.WRONG: "WRONG", Status.SKIPPED: "-"}
-NAME_COLUMNS, SIGN_COLUMNS, MOST_COLUMNS = 14, 9, 110
+SIGNS = {Status.OK: lazy("ok"), Status.WARNING: lazy("warning"), Status.WRONG: lazy("WRONG"), Status.SKIPPED: "-"}
+NAME_COLUMNS, SIGN_COLUMNS, MOST_COLUMNS = 17, 10, 110
 
 
 class Command(PrintableCommand):
@@ -33,12 +37,17 @@ class Command(PrintableCommand):
         parser.add_argument("--strict", action="store_true", help="exit code 1 for warnings, too")
         parser.add_argument("--servers", type=int, default=1, help="how many `serve` share the database (default: 1)")
 
-    def handle(self, *args: Any, groups: list[str], strict: bool, servers: int, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
+        """In the language of the process, for programs in English."""
+        with translation.override("en" if options["json"] else process_language()):
+            self.examine(**options)
+
+    def examine(self, *, groups: list[str], strict: bool, servers: int, **options: Any) -> None:
         results: list[Result] = []
         with quiet(), database() as problem:
             for result in examine(wanted(groups, servers=servers)):
                 if problem and result.check == "reachable":
-                    advice = "Repair what it names: docs/operate/database-down.md."
+                    advice = gettext("Repair what it names: docs/operate/database-down.md.")
                     result = Result(group=result.group, check=result.check, findings=[wrong(problem, advice)])
                 results.append(result)
                 if not options["json"]:
@@ -58,7 +67,7 @@ class Command(PrintableCommand):
         for finding in result.findings:
             first, *rest = textwrap.wrap(finding.words, max(width, 20)) or [""]
             advice = textwrap.wrap(finding.advice, max(width - 3, 20))
-            self.stdout.write(SIGNS[finding.status].ljust(SIGN_COLUMNS), styles.get(finding.status), ending="")
+            self.stdout.write(str(SIGNS[finding.status]).ljust(SIGN_COLUMNS), styles.get(finding.status), ending="")
             self.stdout.write(f"{result.check:{NAME_COLUMNS}}{first}")
             for line in (*rest, *(f"{'   ' if number else '-> '}{line}" for number, line in enumerate(advice))):
                 self.stdout.write(" " * (NAME_COLUMNS + SIGN_COLUMNS) + line)
@@ -69,8 +78,19 @@ def summary(results: list[Result]) -> str:
     statuses = [finding.status for result in results for finding in result.findings]
     wrongs, warnings, skips = (statuses.count(each) for each in (Status.WRONG, Status.WARNING, Status.SKIPPED))
     if not (wrongs or warnings or skips):
-        return "All is well."
-    return f"{wrongs} wrong, {warnings} to look at, {skips} not looked at."
+        return gettext("All is well.")
+    return filled(
+        "{wrongs} wrong, {warnings} to look at, {skips} not looked at.", wrongs=wrongs, warnings=warnings, skips=skips
+    )
+
+
+def process_language() -> str:
+    """That of the environment, English where there is none or no translation into it."""
+    locale = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    try:
+        return translation.get_supported_language_variant(locale.partition(".")[0].replace("_", "-").lower())
+    except LookupError:
+        return settings.LANGUAGE_CODE
 
 
 @contextmanager

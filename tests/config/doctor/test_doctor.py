@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,12 +18,14 @@ import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.utils.translation import gettext, override
 from pytest_django import Settings
 
 from config.backups import runs
 from config.doctor import checklist, database
-from config.doctor.examination import HUNG, Check, examine
+from config.doctor.examination import Check, examine, hung
 from config.doctor.findings import Finding, FindingRow, Status, ok
+from config.management.commands.doctor import process_language
 from config.postgres import embedded
 from config.settings import mailers
 from tests import services
@@ -163,7 +165,7 @@ def test_warnings_fail_only_where_they_are_to_and_are_told_with_what_to_do(setti
     settings.DATABASE_URL = database_url()
     out = StringIO()
     call_command("doctor", "services", stdout=out, no_color=True)
-    assert "warning  models        offline: no model stands behind it" in out.getvalue()
+    assert re.search("warning +models +offline: no model stands behind it", out.getvalue())
     assert "-> Set a key, such as ANTHROPIC_API_KEY" in out.getvalue()
     assert out.getvalue().endswith("0 wrong, 1 to look at, 0 not looked at.\n")
     with pytest.raises(SystemExit) as ended:
@@ -193,8 +195,24 @@ def test_what_hangs_is_given_up_and_what_fails_is_told() -> None:
     never.set()
     assert results.keys() == {"base", "fails", "hangs", "after it", "well"}
     assert results["fails"][0].words == "the check itself failed: OSError: the disk is on fire"
-    assert list(results["hangs"]) == [HUNG]
+    assert list(results["hangs"]) == [hung()]
     assert results["after it"][0].status is Status.SKIPPED
+
+
+def test_findings_are_told_in_the_language_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For programs in English, whatever that is."""
+    told: list[str] = []
+    for variable, value in (("LANG", "en_GB.UTF-8"), ("LC_ALL", "de_DE.UTF-8"), ("LC_ALL", "xx_XX")):
+        monkeypatch.setenv(variable, value)
+        with override(process_language()):
+            (result,) = examine([Check(group="a", name="b", look=lambda: [ok(gettext("none in front"))])])
+        told.append(result.findings[0].words)
+    assert told == ["none in front", "keiner davor", "none in front"]
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    out = StringIO()
+    with suppress(SystemExit):
+        call_command("doctor", "machine", json=True, stdout=out)
+    assert '"words": "off: pages and pictures without text are given as pictures"' in out.getvalue()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -137,7 +137,7 @@ def test_an_installation_without_workers_and_backups(operator: Client) -> None:
 def test_how_backups_ended(operator: Client) -> None:
     with runs.recorded(runs.KIND.BACKUP):
         pass
-    assert cells(operator.get(URL))["Last backup"].startswith("✓Well: Succeeded 0 s ago")
+    assert re.match(r"✓Well: Succeeded \d+ s ago", cells(operator.get(URL))["Last backup"])
     with pytest.raises(OSError, match="full"), runs.recorded(runs.KIND.BACKUP):
         raise OSError("full")
     told = cells(operator.get(URL))["Last backup"]
