@@ -220,6 +220,11 @@ class VersionNotFound(NotFound):
     message = "The artifact has no such version. Its versions count from 1."
 
 
+class AssistantVersionNotFound(NotFound):
+    code = "assistant_version_not_found"
+    message = "There is no such assistant, or it has no such version. Check its name and the number."
+
+
 class ShareNotFound(NotFound):
     code = "share_not_found"
     message = "There is no such link, or it isn't yours, or it is revoked already. Check the id."

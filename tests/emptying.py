@@ -9,6 +9,7 @@ SHIPPED = (
     "artifacts_preset",
     "artifacts_preset_assistants",
     "conversations_assistant",
+    "conversations_assistantversion",
     "conversations_model",
     "conversations_modelprice",
 )

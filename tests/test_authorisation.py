@@ -6,12 +6,15 @@ What another person has does not exist: 404, also for staff and superusers, who 
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import pytest
+from allauth.account.internal.flows import login
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Model
 from django.test import AsyncClient
@@ -60,6 +63,7 @@ class Kind(Enum):
     STAFF_CALL = "a call of staff who have its right"
     AUDIT_CALL = "a call of auditors"
     INVITATION_CALL = "a call of staff who may invite, and of managers of groups"
+    ASSISTANT_CALL = "a call of staff who may change assistants"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
     SCIM = "a call of a directory, which takes a token with its scope"
@@ -76,6 +80,7 @@ class Kind(Enum):
     STAFF_CALL,
     AUDIT_CALL,
     INVITATION_CALL,
+    ASSISTANT_CALL,
     PROGRAM,
     ROW_CALL,
     SCIM,
@@ -200,6 +205,8 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/feedback/": STAFF_CALL,
     "api/v1/audit/": AUDIT_CALL,
     "api/v1/invitations/": INVITATION_CALL,
+    "api/v1/assistants/<str:slug>/versions/": ASSISTANT_CALL,
+    "api/v1/assistants/<str:slug>/versions/<str:number>/publish/": ASSISTANT_CALL,
     **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
     "v1/chat/completions": PROGRAM,
     **dict.fromkeys(
@@ -266,6 +273,11 @@ class Caller:
         if kind is Kind.INVITATION_CALL:
             return not (
                 self.manages or Scope.STAFF_INVITATIONS in self.scopes or (self.user and self.user.is_superuser)
+            )
+        if kind is Kind.ASSISTANT_CALL:
+            return not (
+                Scope.STAFF_ASSISTANTS in self.scopes
+                or (self.user and self.user.has_perm("conversations.change_assistant"))
             )
         if kind is Kind.AUDIT_CALL:
             return not (self.is_auditor or (self.user and self.user.is_superuser))
@@ -438,9 +450,9 @@ def is_right(  # noqa: C901
             return status == 403
         case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
             return status == 302 and location.startswith("/admin/login/")
-        case Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.AUDIT_CALL | Kind.INVITATION_CALL if (
-            not caller.is_known
-        ):
+        case (
+            Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.AUDIT_CALL | Kind.INVITATION_CALL | Kind.ASSISTANT_CALL
+        ) if not caller.is_known:
             return status == 401
         case kind if kind in CALLS_OF_PROGRAMS and caller.is_program and not may(caller, method, path):
             return status == 403
@@ -448,7 +460,7 @@ def is_right(  # noqa: C901
             return status == 403
         case Kind.INVITATION_CALL if method == "POST" and not caller.is_program and not caller.lacks_the_right_of(kind):
             return status == 403  # it takes a fresh sign-in
-        case Kind.SYSTEM | Kind.STAFF_CALL | Kind.AUDIT_CALL | Kind.INVITATION_CALL if caller.lacks_the_right_of(kind):
+        case kind if kind in OF_A_RIGHT and caller.lacks_the_right_of(kind):
             return status == 403
         case Kind.PROGRAM | Kind.SCIM if not caller.is_program:
             return status == 401
@@ -467,7 +479,8 @@ WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove
 """What it takes to set up a second factor."""
 FRESH_CALLS = {"/api/v1/export/"}
 """By a session: only for who has just proven who they are."""
-CALLS_OF_PROGRAMS = (Kind.CALL, Kind.ROW_CALL, Kind.STAFF_CALL, AUDIT_CALL, INVITATION_CALL, Kind.PROGRAM, Kind.SCIM)
+OF_A_RIGHT = (Kind.SYSTEM, STAFF_CALL, AUDIT_CALL, INVITATION_CALL, ASSISTANT_CALL)
+CALLS_OF_PROGRAMS = (CALL, ROW_CALL, *OF_A_RIGHT[1:], PROGRAM, SCIM)
 NO_TOKEN = {
     "/api/v1/tokens/current/",
     "/api/v1/session/",
@@ -489,7 +502,7 @@ def may(caller: Caller, method: str, path: str) -> bool:
 
 
 SUPPORT = ("Support", "Support lead")
-OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT, Scope.STAFF_INVITATIONS)
+OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT, Scope.STAFF_ASSISTANTS, Scope.STAFF_INVITATIONS)
 TOKENS: dict[str, tuple[Scope, ...]] = {
     **{f"{scope} token": (scope,) for scope in Scope},
     "service token": OWN_SCOPES,
@@ -540,6 +553,8 @@ def make_caller(name: str) -> Caller:
         else name
     )
     user.groups.set(Group.objects.filter(name="Support lead" if is_lacking else held))
+    if name == "staff:assistants token":
+        user.user_permissions.add(Permission.objects.get(codename="change_assistant"))
     if name == "staff:invitations token":
         user.user_permissions.add(Permission.objects.get(codename="add_invitation"))
     if is_lacking:
@@ -629,7 +644,15 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     caller = Caller(user=user, client=client)
     found = {}
     for route, method, path, body in calling(given=ids):
-        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM, SYSTEM, STAFF_CALL, AUDIT_CALL, SCIM):
+        if method == "GET" and kind_of(route) not in (
+            OPEN,
+            PROGRAM,
+            SYSTEM,
+            STAFF_CALL,
+            AUDIT_CALL,
+            ASSISTANT_CALL,
+            SCIM,
+        ):
             status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)
             found[route] = (status, NEEDLE in text)
     without = {route for route, (status, has_needle) in found.items() if not has_needle}
@@ -647,26 +670,16 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     assert without == WITHOUT_TEXTS
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("nobody", 4401),
-        ("deactivated", 4401),
-        ("other", 4404),
-        ("staff", 4404),
-        ("Support lead", 4404),
-        ("superuser", 4404),
-        ("second factor missing", 4401),
-        ("read token", 4404),
-        ("write token", 4403),
-        ("export token", 4403),
-        ("memory token", 4403),
-        ("token without its rights", 4403),
-        ("token elsewhere", 4403),
-        ("service", 4401),
-        ("service token", 4404),
-    ],
-)
+LET_GO, NOT_FOR_THIS, NOT_THERE = 4401, 4403, 4404
+SOCKET_CODES = {
+    **dict.fromkeys(CALLERS, NOT_THERE),
+    **dict.fromkeys(("nobody", "deactivated", "service", "second factor missing"), LET_GO),
+    **{name: NOT_FOR_THIS for name, scopes in TOKENS.items() if Scope.READ not in scopes},
+    "token elsewhere": NOT_FOR_THIS,
+}
+
+
+@pytest.mark.parametrize(("name", "code"), SOCKET_CODES.items())
 async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: int) -> None:
     ids = await in_database(with_everything)(user)
     caller = await in_database(make_caller)(name)
@@ -677,3 +690,31 @@ async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: 
     told = await socket.receive()
     assert (told["type"], await socket.close_code()) == ("error", code)
     assert NEEDLE not in str(told)
+
+
+async def test_a_fresh_proof_opens_nothing_of_anothers(user: User) -> None:
+    """Pages that ask first who sits there, once they know."""
+
+    def scene() -> tuple[Authenticator, AsyncClient]:
+        key = Authenticator.objects.create(user=user, type="webauthn", data={"name": NEEDLE, "credential": {}})
+        eve, client = make_user("eve"), AsyncClient()
+        with_some_password(eve)
+        client.force_login(eve)
+        session = client.session
+        session[login.AUTHENTICATION_METHODS_SESSION_KEY] = [
+            {"method": "password", "at": time.time(), "reauthenticated": True}
+        ]
+        session[login._AUTHENTICATION_METHODS_USER_SESSION_KEY] = str(eve.pk)
+        session.save()
+        return key, client
+
+    key, client = await in_database(scene)()
+    caller = Caller(client=client)
+    for name in ("remove", "edit"):
+        path = f"/accounts/2fa/webauthn/keys/{key.pk}/{name}/"
+        for method in ("GET", "POST"):
+            status, location, text = await answered(caller, method, path, {})
+            assert (status, NEEDLE in text) == (404, False), (method, path, location)
+    for path in ("recovery-codes/", "recovery-codes/download/", "webauthn/", "totp/deactivate/"):
+        assert NEEDLE not in (await answered(caller, "GET", f"/accounts/2fa/{path}", {}))[2]
+    assert await Authenticator.objects.filter(pk=key.pk, user=user, data__name=NEEDLE).aexists()

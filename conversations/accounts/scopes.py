@@ -9,12 +9,14 @@ from conversations.models import Scope
 
 READ_CONTENT = "conversations.read_content"
 AUDIT = "conversations.view_auditevent"
+CHANGE_ASSISTANT = "conversations.change_assistant"
 DIRECTORY = ("auth.view_user", "auth.add_user", "auth.change_user")
 
 RIGHTS: Mapping[Scope, Callable[[User], bool]] = {
     Scope.STAFF: lambda user: user.is_staff,
     Scope.STAFF_CONTENT: lambda user: user.is_staff and user.has_perm(READ_CONTENT),
     Scope.STAFF_AUDIT: lambda user: user.has_perm(AUDIT),
+    Scope.STAFF_ASSISTANTS: lambda user: user.is_staff and user.has_perm(CHANGE_ASSISTANT),
     Scope.STAFF_INVITATIONS: invitations.may_invite,
     Scope.SCIM: lambda user: user.has_perms(DIRECTORY),
 }

@@ -1,6 +1,6 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion, ServiceAccount
-from conversations.models.assistants import Assistant, Fallback
+from conversations.models.assistants import Assistant, AssistantVersion, Fallback
 from conversations.models.audit import AuditAnchor, AuditDelivery, AuditEvent, AuditKind
 from conversations.models.budgets import Budget, BudgetCharge, BudgetPool
 from conversations.models.connections import Connection
@@ -33,6 +33,7 @@ __all__ = [
     "Allowance",
     "ApiToken",
     "Assistant",
+    "AssistantVersion",
     "AuditAnchor",
     "AuditDelivery",
     "AuditEvent",

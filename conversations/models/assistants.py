@@ -1,9 +1,15 @@
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
+from conversations.models.indexes import UNCHECKED
 from conversations.models.language_models import Effort, Model
+
+UNVERSIONED = ("id", "slug", "name", "description", "is_default", "is_active", "order", "version")
+"""Columns of an assistant that shape no request. All others make its versions; the database's own list is in the migration."""
 
 
 class Assistant(models.Model):
@@ -97,6 +103,14 @@ class Assistant(models.Model):
     is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
     is_active = models.BooleanField(default=True, help_text="Offered for new threads.")
     order = models.PositiveSmallIntegerField(default=0)
+    version = models.ForeignKey(
+        "conversations.AssistantVersion",
+        null=True,
+        editable=False,
+        related_name="+",
+        help_text="The version that it is at. A trigger makes a new one where a column that shapes requests changes.",
+        **UNCHECKED,
+    )
 
     offered_models = models.ManyToManyField(
         Model,
@@ -132,6 +146,31 @@ class Assistant(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class AssistantVersion(models.Model):
+    """How an assistant was at a time: all that shapes its requests, numbered, and never changed again.
+
+    A change of the assistant's row makes one, in whatever way it is made. One that staff write beforehand is a draft until it
+    is published: then its values are copied into the assistant's row.
+    """
+
+    assistant = models.ForeignKey(Assistant, models.DB_CASCADE, related_name="versions")
+    number = models.PositiveIntegerField(help_text="From 1, in the order in which they were made.")
+    content = models.JSONField(help_text="The assistant's columns that shape requests, by name.")
+    note = models.CharField(max_length=200, blank=True, help_text="What it is for, in a line.")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DB_SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    published_at = models.DateTimeField(null=True, help_text="When it last became the assistant's. Empty: a draft.")
+
+    class Meta:
+        ordering = ["assistant", "-number"]
+        constraints = [models.UniqueConstraint(fields=["assistant", "number"], name="assistant_version_once")]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
 
 
 class Fallback(models.Model):

@@ -135,6 +135,16 @@ class ContextSnapshot(models.Model):
         null=True,
         help_text="How texts are told apart in the request; empty: the words of turns stand in it as they are.",
     )
+    version = models.ForeignKey(
+        "conversations.AssistantVersion",
+        null=True,
+        related_name="+",
+        help_text="Of the assistant that replied, as it was. Empty in older records.",
+        **UNCHECKED,
+    )
+    rules = models.PositiveSmallIntegerField(
+        null=True, help_text="The number of the code's rules that chose. Empty in older records."
+    )
     total_tokens = models.PositiveIntegerField()
     token_factor = models.FloatField(
         default=1.0, db_default=1.0, help_text="Tokens of the model for each estimated one, as the context was fitted."

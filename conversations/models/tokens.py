@@ -17,6 +17,10 @@ class Scope(models.TextChoices):
     STAFF = "staff", "staff: what support sees that there is, without texts"
     STAFF_CONTENT = "staff:content", "staff:content: what people wrote, where its user may read it"
     STAFF_AUDIT = "staff:audit", "staff:audit: the record of what happened here"
+    STAFF_ASSISTANTS = (
+        "staff:assistants",
+        "staff:assistants: read, draft and publish versions of assistants, as its user may",
+    )
     STAFF_INVITATIONS = "staff:invitations", "staff:invitations: make, list and revoke invitations, as its user may"
     SCIM = "scim", "scim: a directory creates and deactivates people, and fills groups"
 

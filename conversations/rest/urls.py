@@ -22,6 +22,7 @@ from conversations.rest import (
     thread_labels,
     threads,
     tokens,
+    versions,
 )
 from conversations.rest.base import OnlyJSON
 from conversations.rest.openapi import MadeOnce
@@ -48,6 +49,8 @@ urlpatterns = [
     path("projects/", projects.ProjectList.as_view()),
     path("projects/<str:project_id>/", projects.ProjectDetail.as_view()),
     path("assistants/", assistants.AssistantList.as_view()),
+    path("assistants/<str:slug>/versions/", versions.VersionList.as_view()),
+    path("assistants/<str:slug>/versions/<str:number>/publish/", versions.VersionPublish.as_view()),
     path("models/", assistants.ModelList.as_view()),
     path("prompts/", prompts.PromptList.as_view()),
     path("prompts/<str:prompt_id>/", prompts.PromptDetail.as_view()),

@@ -1,16 +1,22 @@
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from conversations.models import Assistant, Connection, Fallback, Model, Thread
+from conversations import versions
+from conversations.context.record.assistant_versions import shaping_fields
+from conversations.models import Assistant, AssistantVersion, Connection, Fallback, Model, Thread
 from conversations.providers import (
     PROVIDERS,
     ProviderError,
@@ -23,6 +29,7 @@ from conversations.providers import (
 from conversations.providers.model_catalog import LARGE
 from conversations.runtime.wording import filled, inside, lazy, translated
 from conversations.staff import budget_figures, display
+from conversations.staff.assistant_versions import versions_view
 from conversations.staff.base import PageAdmin
 from conversations.staff.model_choice import ASSUMED, SOURCES, ModelInput, misfits
 from conversations.tools import registered
@@ -39,6 +46,8 @@ else:
 OFFERED_HELP = lazy(
     "Those that people may choose in place of its own, for a conversation or for one message. None: its own alone."
 )
+DRAFT = "_draft"
+"""The button that saves what is in the form as a draft, and leaves the assistant as it is."""
 MODELS = ("model", "rewriting_model", "fallback_model")
 
 
@@ -171,6 +180,11 @@ class AssistantForm(ModelForm):
         self.instance.is_default = chosen
 
 
+def drafted(form: AssistantForm) -> dict[str, Any]:
+    """What was changed of what a version holds, by its columns."""
+    return {name: form.cleaned_data[name] for name in shaping_fields() if name in form.changed_data}
+
+
 class FallbackForm(FallbackModelForm):
     provider = forms.ChoiceField(
         choices=lambda: [("", gettext("Choose one")), *((name, name) for name in PROVIDERS), *connection_choices()],
@@ -251,15 +265,39 @@ class AssistantAdmin(PageAdmin[Assistant]):
         ),
     ]
 
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Neither fallbacks nor offered models are part of a version."""
+        if DRAFT not in request.POST:
+            super().save_related(request, form, formsets, change)
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        if DRAFT not in request.POST:
+            return super().construct_change_message(request, form, formsets, add)
+        return [{"added": {"name": str(AssistantVersion._meta.verbose_name), "object": "draft"}}]
+
+    def response_change(self, request: HttpRequest, obj: Assistant) -> HttpResponse:
+        if DRAFT in request.POST:
+            return redirect("admin:conversations_assistant_versions", obj.pk)
+        return super().response_change(request, obj)
+
     def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
         allowed = super().has_delete_permission(request, obj)
         return allowed and (obj is None or not (obj.is_default or obj.threads.exists()))
 
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(partial(versions_view, self))
+        return [path("<path:object_id>/versions/", view, name="conversations_assistant_versions"), *super().get_urls()]
+
     @transaction.atomic
     def save_model(self, request: HttpRequest, obj: Assistant, form: AssistantForm, change: bool) -> None:
+        assert isinstance(request.user, User)
+        if DRAFT in request.POST:
+            versions.make_draft(obj, drafted(form), author=request.user)
+            return
         if obj.is_default:
             Assistant.objects.filter(is_default=True).exclude(pk=obj.pk).update(is_default=False)
         super().save_model(request, obj, form, change)
+        versions.sign(obj, author=request.user)
         for id in sorted(set(unknown_models(obj).values())):
             messages.warning(request, assumed(obj, id))
 

@@ -19,6 +19,7 @@ from conversations.context.query.contextualised_query import QUERY
 from conversations.context.query.rewriting import Rewriting, RewritingOutcome
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
+from conversations.context.record.assistant_versions import assistant_then
 from conversations.context.record.request_path import end_of_path
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshots import NotRebuildable, RecordedTexts
@@ -155,7 +156,9 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         thread=thread,
         newest=Turn.of(message) if message else _instruction(first, texts),
         rounds=_rounds(requests),
-        settings=_settings(first, known, started, thread.assistant, is_known=bool(profile.sent or recalled)),
+        settings=_settings(
+            first, known, started, assistant_then(first, thread.assistant), is_known=bool(profile.sent or recalled)
+        ),
         allowance=OutputAllowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
@@ -198,10 +201,11 @@ def _said_sections(request: ContextSnapshot) -> list[NamedText]:
 
 
 def _settings(
-    first: ContextSnapshot, known: Mapping[str, str], started: RecordedTexts, today: Assistant, *, is_known: bool
+    first: ContextSnapshot, known: Mapping[str, str], started: RecordedTexts, then: Assistant, *, is_known: bool
 ) -> Settings:
-    """The assistant as far as the record tells how it was; all else is as it is today."""
-    assistant = _budget_then(first, today)
+    """The assistant as it was, or as it is today where the request names no version, corrected by what the record tells: the
+    model may have been the person's choice, and the budget is one in tokens of that model."""
+    assistant = _budget_then(first, then)
     assistant.system_prompt = known["base"]
     assistant.provider, assistant.model = first.provider, first.model
     plan = snapshots.thinking_of(first)
@@ -231,9 +235,9 @@ def _settings(
     )
 
 
-def _budget_then(first: ContextSnapshot, today: Assistant) -> Assistant:
+def _budget_then(first: ContextSnapshot, then: Assistant) -> Assistant:
     """The assistant with its budget in tokens, as it was as far as the record tells."""
-    assistant, origin = copy.copy(today), snapshots.origin_of(first)
+    assistant, origin = copy.copy(then), snapshots.origin_of(first)
     assistant.budget_share = origin.share if origin else None
     assistant = in_tokens(assistant, origin.window if origin else 0)
     for name, value in snapshots.marks_of(first).items():

@@ -164,6 +164,8 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
         "budget_origin": _origin(snapshot),
+        "version": snapshot.version.number if snapshot.version_id and snapshot.version else None,
+        "rules": snapshot.rules,
         "sections": list(_sections(snapshot, material)),
         "items": items,
         "window_begins": _window_begins(snapshot, material),

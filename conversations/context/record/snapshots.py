@@ -24,6 +24,7 @@ from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.turn_account import TurnRun
 from conversations.context.render.rendering import RequestTexts, digest, render, render_material, sha256
 from conversations.context.rules.fitting import BESIDE_SYSTEM, CITING, PROGRAM, ROUND, SAID, TOOLS, Section
+from conversations.context.rules.number import RULES
 from conversations.context.rules.prompt_cache import CachePlan
 from conversations.context.sources import Fitted, SourceItem
 from conversations.context.tokens import budget, thinking
@@ -107,6 +108,8 @@ def draft(context: Context) -> ContextSnapshot:
         files=context.files,
         scope=context.material.request.scope.memory.recorded if context.material else None,
         counts=snapshot_codec.pack_counts(context.counts),
+        version_id=context.material.request.assistant.version_id if context.material else None,
+        rules=RULES,
         token_factor=context.factor.value,
         total_tokens=context.model_tokens,
         message_history_count=len(context.history),

@@ -61,6 +61,8 @@ def scopes_of(method: str, path: str) -> tuple[Scope, ...]:
         return ()
     if call == AUDIT:
         return (Scope.STAFF_AUDIT,)
+    if path.startswith("/api/v1/assistants/") and "/versions/" in path:
+        return (Scope.STAFF_ASSISTANTS,)
     if path.startswith("/api/v1/invitations/"):
         return (Scope.STAFF_INVITATIONS,)
     if call in STAFF:

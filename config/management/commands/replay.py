@@ -1,0 +1,155 @@
+"""`manage.py replay`: what a draft of an assistant, another version of it or this release would have given to past requests."""
+
+import json
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from django.core.management.base import CommandError, CommandParser
+
+from config.management.output import PrintableCommand
+from conversations.context.record.assistant_versions import at_version
+from conversations.models import Assistant, AssistantVersion
+from conversations.regression.conditions import Condition, InvalidCondition, parse
+from conversations.regression.replaying import Change, replay_requests, requests_of
+from conversations.regression.report import Report, junit_cases
+from conversations.runtime import clock
+from conversations.runtime.db import close_pool
+
+UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+TOLD_EVERY = 500
+
+
+def duration(text: str) -> timedelta:
+    match = re.fullmatch(r"(\d{1,5})([hdw])", text)
+    if match is None:
+        raise ArgumentTypeError(f"{text!r} is no time: write for example 12h, 7d or 4w")
+    return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+def condition(text: str) -> Condition:
+    try:
+        return parse(text)
+    except InvalidCondition as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+class Command(PrintableCommand):
+    help = (
+        "Build past requests of an assistant again, as its draft, another version or this release of the code would have "
+        "built them, and compare. No model is asked, nothing is written. Exit 1 where a condition fails."
+    )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # Django's --version says its own, as `manage.py version` does.
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--assistant", required=True, metavar="SLUG", help="whose requests")
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("--draft", action="store_true", help="as its newest draft would have built them")
+        which.add_argument("--version", type=int, metavar="N", dest="number", help="as this version would have")
+        parser.add_argument(
+            "--since", type=duration, default=timedelta(days=7), metavar="TIME", help="such as 7d; 12h, 4w"
+        )
+        parser.add_argument("--sample", type=int, metavar="N", help="so many of them at most")
+        parser.add_argument(
+            "--fail-on", action="append", default=[], type=condition, metavar="RULE", help="such as 'lost.turns > 1 %%'"
+        )
+        parser.add_argument("--junit", type=Path, metavar="FILE", help="write each condition as a test")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures; - for the standard output")
+
+    def handle(self, *args: Any, assistant: str, fail_on: list[Condition], **options: Any) -> None:
+        try:
+            row = Assistant.objects.filter(slug=assistant).first()
+            if row is None:
+                slugs = ", ".join(Assistant.objects.values_list("slug", flat=True))
+                raise CommandError(f"There is no assistant {assistant!r}. There are: {slugs}.")
+            wanted = self._wanted(row, **options)
+            ids = requests_of(row, since=clock.now() - options["since"], sample=options["sample"])
+            report = self._replayed(ids, Change(assistant=row, wanted=at_version(row, wanted) if wanted else None))
+        finally:
+            close_pool()
+        failed = [each.text for each in fail_on if each.fails(report)]
+        answer = json.dumps(report.answer(failed), indent=2)
+        if options["junit"]:
+            self._write(options["junit"], _junit(assistant, junit_cases(report, fail_on)))
+        if options["json"] and str(options["json"]) == "-":
+            self.stdout.write(answer)
+        else:
+            if options["json"]:
+                self._write(options["json"], answer)
+            self._say(report, failed)
+        if failed:
+            sys.exit(1)
+
+    def _wanted(
+        self, assistant: Assistant, *, draft: bool, number: int | None, **options: Any
+    ) -> AssistantVersion | None:
+        versions = AssistantVersion.objects.filter(assistant=assistant)
+        if draft:
+            newest = versions.filter(published_at=None).first()
+            if newest is None:
+                raise CommandError(
+                    f"{assistant.name} has no draft. Write one in the admin, or by POST assistants/…/versions/."
+                )
+            return newest
+        if number is None:
+            return None
+        version = versions.filter(number=number).first()
+        if version is None:
+            raise CommandError(f"{assistant.name} has no version {number}.")
+        return version
+
+    def _replayed(self, ids: Any, change: Change) -> Report:
+        report, count = Report(), len(ids)
+        for done, _ in enumerate(replay_requests(ids, change, report), 1):
+            if done % TOLD_EVERY == 0:
+                self.stderr.write(f"{done:,} of {count:,}")
+        return report
+
+    def _say(self, report: Report, failed: list[str]) -> None:
+        answer = report.answer(failed)
+        self.stdout.write(
+            f"{report.requests:,} requests: {report.identical:,} identical, {report.changed:,} changed, "
+            f"{report.not_replayable:,} can't be made again."
+        )
+        if report.inexact:
+            self.stdout.write(f"{report.inexact:,} do not come out as they were sent with their own version.")
+        for name in ("lost", "gained"):
+            figures = ", ".join(f"{number:,} {kind}" for kind, number in answer[name].items() if number)
+            self.stdout.write(f"{name}: {figures or 'nothing'}")
+        tokens, cost = answer["tokens"], answer["cost"]
+        self.stdout.write(
+            f"tokens: {tokens['before']:,} before, {tokens['after']:,} after ({report.tokens.growth:+.1f} %)"
+        )
+        self.stdout.write(
+            f"cost: ${cost['before']:.4f} before, ${cost['after']:.4f} after ({report.cost.growth:+.1f} %)"
+        )
+        for why, number in answer["why_not_replayable"].items():
+            self.stdout.write(f"can't be made again: {number:,} × {why}")
+        for each in answer["worst"]:
+            self.stdout.write(f"  {each['request']}: {each['lost']} lost, {each['gained']} gained")
+        for text in failed:
+            self.stdout.write(self.style.ERROR(f"FAILED {text}"))
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            path.write_text(text, "utf-8")
+        except OSError as error:
+            raise CommandError(f"{path} can't be written: {error.strerror}") from None
+
+
+def _junit(assistant: str, cases: list[tuple[str, str]]) -> str:
+    suite = ElementTree.Element(
+        "testsuite", name=f"replay {assistant}", tests=str(len(cases)), failures=str(sum(bool(why) for _, why in cases))
+    )
+    for name, why in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname="replay", name=name)
+        if why:
+            ElementTree.SubElement(case, "failure", message=why)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

@@ -1,0 +1,42 @@
+"""An assistant as it was at a version, or as a draft of it would be: a copy that is never stored."""
+
+import copy
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from django.db.models import Field
+
+from conversations.models import Assistant, AssistantVersion, ContextSnapshot
+from conversations.models.assistants import UNVERSIONED
+
+
+@cache
+def shaping_fields() -> Mapping[str, "Field[Any, Any]"]:
+    """Those of an assistant that shape its requests, by the column."""
+    return {str(field.column): field for field in Assistant._meta.concrete_fields if field.name not in UNVERSIONED}
+
+
+def content_of(assistant: Assistant) -> dict[str, Any]:
+    """As a version holds it."""
+    return {column: getattr(assistant, field.attname) for column, field in shaping_fields().items()}
+
+
+def at_version(assistant: Assistant, version: AssistantVersion) -> Assistant:
+    """A column that came after the version has its default."""
+    copied = copy.copy(assistant)
+    for column, field in shaping_fields().items():
+        setattr(copied, field.attname, version.content.get(column, field.get_default()))
+    copied.version_id = version.pk
+    return copied
+
+
+def assistant_then(snapshot: ContextSnapshot, today: Assistant) -> Assistant:
+    """Of the version that the request names; as it is today where it names none."""
+    version = AssistantVersion.objects.filter(pk=snapshot.version_id).first() if snapshot.version_id else None
+    return at_version(version.assistant if version.assistant_id != today.pk else today, version) if version else today
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What is another in the second content, by the column. Pure."""
+    return {name: (before.get(name), after[name]) for name in after if before.get(name) != after[name]}

@@ -1,0 +1,147 @@
+"""`manage.py replay`: past requests as a draft, another version or this code would have built them."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from conversations import versions
+from conversations.context.record.assistant_versions import at_version
+from conversations.context.record.request_record import record_of
+from conversations.models import Assistant, AssistantVersion, ContextSnapshot
+from conversations.regression.replaying import Change, outcome_of, replay_requests, requests_of
+from conversations.regression.report import Report
+from conversations.runtime import clock
+from conversations.runtime.db import in_database, read_only
+from tests.conversations.rest.client import Api
+from tests.memory.factories import make_memory
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+WEEK = timedelta(days=7)
+
+
+async def talk(user: User, api: Api) -> Assistant:
+    """Two threads, with a note that stands in each of their requests."""
+    await in_database(make_memory)(user, "Has a dog.", created_at=clock.now())
+    thread = (await api.post("threads/new/messages/", {"content": "My harbour cafe is in Lisbon"})).body["thread"]
+    for content in ("Which cakes sell best?", "And what of bread?", "How long does it keep?"):
+        assert (await api.post(f"threads/{thread}/messages/", {"content": content})).status == 201
+    assert (await api.post("threads/new/messages/", {"content": "What is my harbour cafe called?"})).status == 201
+    return await Assistant.objects.aget(is_default=True)
+
+
+def run(assistant: Assistant, tmp_path: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    path = tmp_path / "report.json"
+    try:
+        call_command("replay", "--assistant", assistant.slug, "--json", str(path), *options)
+    except SystemExit as error:
+        return int(error.code or 0), json.loads(path.read_text())
+    return 0, json.loads(path.read_text())
+
+
+async def test_a_draft_is_tried_on_the_requests_that_were_made(user: User, api: Api, tmp_path: Path) -> None:
+    assistant = await talk(user, api)
+    replay = in_database(run)
+    same = {"requests": 5, "identical": 5, "changed": 0, "not_replayable": 0, "inexact": 0}
+    _, report = await replay(assistant, tmp_path)
+    assert {name: report[name] for name in same} == same, report
+    await in_database(versions.make_draft)(assistant, {}, author=None)
+    assert {name: (await replay(assistant, tmp_path, "--draft"))[1][name] for name in same} == same
+
+    changes = {"history_turns_max": 2, "history_turns_min": 2, "memory_tokens": 0}
+    await in_database(versions.make_draft)(assistant, changes, author=None, note="cheaper")
+    junit = tmp_path / "report.xml"
+    status, report = await replay(
+        assistant,
+        tmp_path,
+        "--draft",
+        "--fail-on",
+        "lost.turns > 10 %",
+        "--fail-on",
+        "cost > 5%",
+        "--junit",
+        str(junit),
+    )
+    assert (status, report["failed"]) == (1, ["lost.turns > 10 %"])
+    assert (report["requests"], report["inexact"], report["changed"]) == (5, 0, 5)
+    assert report["lost"]["turns"] > 0
+    assert report["lost"]["memories"] == 5
+    assert report["tokens"]["after"] < report["tokens"]["before"]
+    lost = [each["lost"] for each in report["worst"]]
+    assert lost == sorted(lost, reverse=True)
+    cases = ElementTree.fromstring(junit.read_text())  # noqa: S314  # our own
+    assert [(case.get("name"), case.find("failure") is not None) for case in cases] == [
+        ("lost.turns > 10 %", True),
+        ("cost > 5%", False),
+    ]
+
+
+async def test_a_request_is_made_again_from_its_own_version_after_any_change(
+    user: User, api: Api, tmp_path: Path
+) -> None:
+    assistant = await talk(user, api)
+    before = await AssistantVersion.objects.aget(assistant=assistant, number=1)
+    changes = {
+        "system_prompt": "Answer as a pirate.",
+        "history_turns_max": 2,
+        "history_turns_min": 2,
+        "memory_tokens": 1,
+        "uses_memory": False,
+        "filters_artifacts": False,
+        "recall_tokens": 0,
+        "tools": [],
+    }
+    draft = await in_database(versions.make_draft)(assistant, changes, author=None)
+    await in_database(versions.publish)(draft, author=None)
+    _, report = await in_database(run)(assistant, tmp_path)
+    assert (report["requests"], report["identical"]) == (5, 5)
+    _, back = await in_database(run)(assistant, tmp_path, "--version", str(before.number))
+    assert (back["requests"], back["identical"]) == (5, 5)
+    request = await api.get(f"requests/{(await ContextSnapshot.objects.order_by('-id').afirst()).id}/")  # type: ignore[union-attr]
+    assert (request.body["version"], request.body["rules"]) == (before.number, 1)
+
+
+async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) -> None:
+    """Figures that grow are compared with sums over all outcomes."""
+    assistant = await talk(user, api)
+
+    def compare() -> None:
+        draft = versions.make_draft(assistant, {"history_turns_max": 3, "history_turns_min": 2}, author=None)
+        change = Change(assistant=assistant, wanted=at_version(assistant, draft))
+        ids = requests_of(assistant, since=clock.now() - WEEK)
+        parts = [Report(), Report()]
+        for place, id in enumerate(ids):
+            assert [*replay_requests([id], change, parts[place % 2])] == [id]
+        parts[0].merge(parts[1])
+        with read_only():
+            outcomes = [
+                outcome_of(record_of(each), change, {})[0] for each in ContextSnapshot.objects.filter(id__in=ids)
+            ]
+        answer = parts[0].answer([])
+        assert answer["lost"]["turns"] == sum(len(each.lost("turns")) for each in outcomes)
+        assert answer["tokens"]["after"] == sum(each.after.tokens for each in outcomes)
+        assert 0 < answer["changed"] == sum(not each.is_identical for each in outcomes)
+        assert len(requests_of(assistant, since=clock.now() - WEEK, sample=2)) == 2
+
+    await in_database(compare)()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--assistant", "nobody"], "There is no assistant"),
+        (["--assistant", "companion", "--draft"], "has no draft"),
+        (["--assistant", "companion", "--version", "99"], "has no version 99"),
+        (["--assistant", "companion", "--since", "soon"], "12h, 7d or 4w"),
+        (["--assistant", "companion", "--fail-on", "sadness > 3"], "is no condition"),
+        (["--assistant", "companion", "--fail-on", "cost > 3"], "in per cent"),
+    ],
+)
+def test_what_is_asked_for_wrongly_is_said(options: list[str], words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        call_command("replay", *options)
