@@ -4,7 +4,7 @@ Nothing here is above an administrator of people in the admin: whoever may more 
 doesn't, are out of its reach (``conversations/accounts/rights.py``).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -14,6 +14,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet
+from django.db.models.expressions import RawSQL
 
 from conversations.accounts import deactivation, groups, lifecycle, rights
 from conversations.audit import record
@@ -47,6 +48,15 @@ class Profile:
         return next((each["value"] for each in self.emails if each["primary"]), first["value"] if first else "")
 
 
+@dataclass(frozen=True, kw_only=True)
+class MemberChange:
+    """Ids of people who come into a group and who go. ``replaces``: everybody else goes too."""
+
+    added: frozenset[int] = frozenset()
+    removed: frozenset[int] = frozenset()
+    replaces: bool = False
+
+
 class Taken(Conflict):
     """``details["field"]`` names what somebody else has."""
 
@@ -72,10 +82,16 @@ def all_groups() -> QuerySet[Group]:
     return Group.objects.select_related("directory").order_by("pk")
 
 
-def with_members(rows: QuerySet[Group]) -> QuerySet[Group]:
-    """Each with the ids of its people, ``member_ids``, in the same statement."""
+def with_members(rows: QuerySet[Group], only: Collection[int] | None = None) -> QuerySet[Group]:
+    """Each with the ids of its people, ``member_ids``, in the same statement; of those in ``only`` where that is given."""
     members = people().select_related(None).prefetch_related(None).filter(groups=OuterRef("pk"))
+    if only is not None:
+        members = members.filter(pk__in=_ids(only))
     return rows.annotate(member_ids=ArraySubquery(members.values("pk")))
+
+
+def members_of(group: Group) -> list[int]:
+    return list(people().filter(groups=group).values_list("pk", flat=True))
 
 
 @transaction.atomic
@@ -187,20 +203,18 @@ def _write_address(user: User) -> None:
 
 
 @transaction.atomic
-def make_group(name: str, external_id: str, members: Collection[int], *, actor: ApiToken) -> Group:
+def make_group(name: str, external_id: str, members: MemberChange, *, actor: ApiToken) -> Group:
     _demand_name(name, actor.user)
     group = Group.objects.create(name=name)
     _note(group, external_id)
     record(AuditKind.GROUP_CHANGED, actor=actor, target=group, details={"fields": ["name"]})
-    _set_members(group, members, actor)
+    _move_members(group, members, actor)
     return group
 
 
 @transaction.atomic
-def change_group(
-    group: Group, name: str, external_id: str, members: Collection[int] | None, *, actor: ApiToken
-) -> None:
-    """``members`` None: they stay. Raises ``OutOfReach``, ``Taken`` and ``InvalidProfile``; then nothing is changed."""
+def change_group(group: Group, name: str, external_id: str, members: MemberChange, *, actor: ApiToken) -> None:
+    """Raises ``OutOfReach``, ``Taken`` and ``InvalidProfile``; then nothing is changed."""
     _demand_group(group, actor.user)
     if name != group.name:
         _demand_name(name, actor.user)
@@ -208,8 +222,7 @@ def change_group(
         group.save(update_fields=["name"])
         record(AuditKind.GROUP_CHANGED, actor=actor, target=group, details={"fields": ["name"]})
     _note(group, external_id)
-    if members is not None:
-        _set_members(group, members, actor)
+    _move_members(group, members, actor)
 
 
 @transaction.atomic
@@ -238,16 +251,26 @@ def _note(group: Group, external_id: str) -> None:
     group.directory, _ = DirectoryGroup.objects.update_or_create(group=group, defaults=values)
 
 
-def _set_members(group: Group, members: Collection[int], actor: ApiToken) -> None:
-    before, after = set(group.user_set.values_list("pk", flat=True)), set(members)
-    moved = set(people().filter(pk__in=before ^ after).values_list("pk", flat=True))
-    if unknown := sorted(after - before - moved):
+def _move_members(group: Group, change: MemberChange, actor: ApiToken) -> None:
+    """Reads the members that the change names, and all of them only where it replaces them."""
+    memberships = User.groups.through.objects.filter(group=group)
+    named = change.added | change.removed
+    known = memberships if change.replaces else memberships.filter(user__in=_ids(named))
+    before = set(known.values_list("user", flat=True))
+    gone = before - change.added if change.replaces else before & change.removed
+    moved = set(people().filter(pk__in=_ids(change.added - before | gone)).values_list("pk", flat=True))
+    if unknown := sorted(change.added - before - moved):
         raise InvalidProfile(f"There is nobody with the id {unknown[0]}.", field="members")
-    if beyond := rights.beyond_reach(actor.user, User.objects.filter(pk__in=list(moved))).order_by("pk").first():
+    if beyond := rights.beyond_reach(actor.user, User.objects.filter(pk__in=_ids(moved))).order_by("pk").first():
         raise _out_of_reach(beyond)
-    added, removed = sorted(moved & after), sorted(moved - after)
+    added, removed = sorted(moved & change.added), sorted(moved & gone)
     group.user_set.add(*added)
-    group.user_set.remove(*removed)
+    memberships.filter(user__in=_ids(removed)).delete()
     if added or removed:
         details = {"added": added, "removed": removed}
         record(AuditKind.MEMBERSHIP_CHANGED, actor=actor, target=group, details=details)
+
+
+def _ids(ids: Iterable[int]) -> RawSQL:
+    """For ``__in``, as one parameter: a statement takes 65,535."""
+    return RawSQL("SELECT unnest(%s::integer[])", [list(ids)])

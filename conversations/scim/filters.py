@@ -1,10 +1,21 @@
 """Filters of lists. The database narrows down what it can find; each row that is left is then asked by the filter itself, so
 that all of them work."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Q
-from scim2_models.path import CompareOperator, Comparison, FilterNode, LogicalExpr, LogicalOperator
+from scim2_models.path import (
+    AttrPath,
+    CompareOperator,
+    Comparison,
+    FilterNode,
+    LogicalExpr,
+    LogicalOperator,
+    Not,
+    Present,
+    ValuePath,
+)
 
 USERS = {"username": "username__iexact", "externalid": "directory__external_id", "id": "pk"}
 GROUPS = {"displayname": "name__iexact", "externalid": "directory__external_id", "id": "pk"}
@@ -25,6 +36,35 @@ def narrowed(node: FilterNode, columns: dict[str, str]) -> Q:
             if lookup:
                 return Q(**{lookup: value})
     return Q()
+
+
+def named_members(node: FilterNode) -> frozenset[int] | None:
+    """The only members that a group needs to be judged by a filter; ``None``: all of them."""
+    found: set[int] = set()
+    for path, value in _compared(node):
+        if path.attr.lower() != "members":
+            continue
+        if value is None or (path.sub_attr or "value").lower() != "value":
+            return None
+        found |= {int(value)} if is_id(value) else set()
+    return frozenset(found)
+
+
+def _compared(node: FilterNode) -> Iterator[tuple[AttrPath, str | None]]:
+    """Each attribute that a filter asks for, with what it is to be equal to; ``None`` for every other comparison."""
+    match node:
+        case Comparison(op=CompareOperator.eq, attr_path=path, value=str(value)):
+            yield path, value
+        case Comparison(attr_path=path) | Present(attr_path=path):
+            yield path, None
+        case LogicalExpr(terms=terms):
+            for term in terms:
+                yield from _compared(term)
+        case Not(expr=expr):
+            yield from _compared(expr)
+        case ValuePath(attr_path=whole, val_filter=within):
+            for part, value in _compared(within):
+                yield AttrPath(whole.attr, part.attr), value
 
 
 def is_id(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """The calls of SCIM. Each answers in its own media type, and fails in its own shape."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import Group as AuthGroup
@@ -28,19 +28,17 @@ from scim2_models import (
 from scim2_models import exceptions as scim_errors
 
 from conversations.accounts import directory
+from conversations.accounts.directory import MemberChange
 from conversations.models import ApiToken, Scope
 from conversations.rest import errors
 from conversations.rest.authentication import TokenAuthentication
 from conversations.rest.base import APIView, JSONParser, token_of
-from conversations.scim import filters, resources
+from conversations.scim import filters, members, resources
 from conversations.scim.resources import MOST_RESULTS, POLICY, PROVIDER, Group, User, group_resource, user_resource
 
 MEDIA_TYPE = "application/scim+json"
 SCIM_TYPES = {"taken": "uniqueness", "invalid_profile": "invalidValue", "parse_error": "invalidSyntax"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-
-MEMBERS = "members"
-"""What may be long of a group."""
 
 
 class BearerToken(TokenAuthentication):
@@ -178,27 +176,69 @@ class Config(ScimView):
         return Response(_dumped(resources.config(_site(request)), Context.RESOURCE_QUERY_RESPONSE))
 
 
-class Collection(ScimView):
-    """``POST`` makes one, ``GET`` lists them."""
+class OfKind(ScimView):
+    """People, or groups."""
 
     kind: type[Resource[Any]]
-    columns: Mapping[str, str]
 
     def rows(self) -> QuerySet[Any]:
         raise NotImplementedError
 
-    def listed_rows(self, parameters: ResponseParameters[Any]) -> QuerySet[Any]:
-        """With what the resources of a list are made of."""
-        return self.rows()
-
-    @staticmethod
-    def excludes_members(parameters: ResponseParameters[Any]) -> bool:
-        return MEMBERS in (parameters.excluded_attributes or ())
-
-    def resource(self, row: Any, request: Request, parameters: ResponseParameters[Any]) -> Resource[Any]:
+    def resource(self, row: Any, request: Request) -> Resource[Any]:
         raise NotImplementedError
 
-    def make(self, resource: Any, request: Request) -> Any:
+    def complete(self, told: Any, row: Any, request: Request, parameters: ResponseParameters[Any]) -> None:
+        """Add what an answer has beside the resource."""
+
+    def told(self, row: Any, request: Request, context: Context) -> Response:
+        parameters = _parameters(self.kind, request)
+        told = _dumped(self.resource(row, request), context, parameters)
+        self.complete(told, row, request, parameters)
+        return Response(told)
+
+
+class OfPeople(OfKind):
+    kind = User
+
+    def rows(self) -> QuerySet[AuthUser]:
+        return directory.people()
+
+    def resource(self, row: AuthUser, request: Request) -> User:
+        return user_resource(row, _site(request))
+
+
+class OfGroups(OfKind):
+    kind = Group
+
+    def rows(self) -> QuerySet[AuthGroup]:
+        return directory.all_groups()
+
+    def resource(self, row: AuthGroup, request: Request) -> Group:
+        return group_resource(row, _site(request))
+
+    def complete(self, told: Any, row: AuthGroup, request: Request, parameters: ResponseParameters[Any]) -> None:
+        if parts := members.told_parts(parameters):
+            ids = row.member_ids if hasattr(row, "member_ids") else directory.members_of(row)
+            if ids:
+                told[members.NAME] = members.tell(ids, parts, _site(request))
+
+
+class Collection(OfKind):
+    """``POST`` makes one, ``GET`` lists them."""
+
+    columns: Mapping[str, str]
+
+    def listed_rows(self, parameters: ResponseParameters[Any]) -> QuerySet[Any]:
+        """With what the answer to a list is made of."""
+        return self.rows()
+
+    def matching(self, search: SearchRequest[Any], request: Request) -> list[int]:
+        """The ids of all that a filter lets through."""
+        assert search.filter
+        rows = self.rows().filter(filters.narrowed(search.filter.ast, dict(self.columns)))
+        return [row.pk for row in rows if search.filter.match(self.resource(row, request))]
+
+    def make(self, body: dict[str, Any], request: Request) -> Any:
         raise NotImplementedError
 
     def get(self, request: Request) -> Response:
@@ -207,37 +247,28 @@ class Collection(ScimView):
     def listed(self, request: Request, asked: Any) -> Response:
         kind: Any = self.kind
         search = SearchRequest[kind].model_validate(asked, scim_ctx=Context.SEARCH_REQUEST, scim_policy=POLICY)
-        start = search.start_index or 1
-        count = MOST_RESULTS if search.count is None else min(search.count, MOST_RESULTS)
-        whole = partial_resource(self.resource, request, search)
+        rows = self.listed_rows(search)
         if search.filter is None:
-            rows = self.listed_rows(search)
-            found = [whole(row) for row in rows[start - 1 : start - 1 + count]]
-            return Response(_listed(found, kind, rows.count(), start, search))
-        asks_for_members = MEMBERS in str(asked.get("filter", "")).lower()
-        needed: Any = ResponseParameters[kind]() if asks_for_members else search
-        narrowed = self.listed_rows(needed).filter(filters.narrowed(search.filter.ast, dict(self.columns)))
-        judged = partial_resource(self.resource, request, needed)
-        matching = [row for row in narrowed if search.filter.match(judged(row))]
-        found = [whole(row) for row in matching[start - 1 : start - 1 + count]]
-        return Response(_listed(found, kind, len(matching), start, search))
+            found, total = list(rows[_page(search)]), rows.count()
+        else:
+            ids = self.matching(search, request)
+            found, total = list(rows.filter(pk__in=ids[_page(search)])), len(ids)
+        answer = _listed([self.resource(row, request) for row in found], kind, total, search.start_index or 1, search)
+        for told, row in zip(answer.get("Resources", ()), found, strict=True):
+            self.complete(told, row, request, search)
+        return Response(answer)
 
     def post(self, request: Request) -> Response:
-        resource = self.kind.model_validate(
-            _body(request), scim_ctx=Context.RESOURCE_CREATION_REQUEST, scim_policy=POLICY
-        )
-        parameters = _parameters(self.kind, request)
-        row = self.make(resource, request)
-        made = self.resource(self.rows().get(pk=row.pk), request, parameters)
-        answer = Response(_dumped(made, Context.RESOURCE_CREATION_RESPONSE, parameters), status=201)
-        answer["Location"] = str(made.meta.location) if made.meta else ""
+        row = self.make(_body(request), request)
+        answer = self.told(self.rows().get(pk=row.pk), request, Context.RESOURCE_CREATION_RESPONSE)
+        answer.status_code = 201
+        answer["Location"] = f"{_site(request)}/scim/v2/{self.kind.__name__}s/{row.pk}"
         return answer
 
 
-def partial_resource(
-    make: Callable[[Any, Request, Any], Resource[Any]], request: Request, parameters: Any
-) -> Callable[[Any], Resource[Any]]:
-    return lambda row: make(row, request, parameters)
+def _page(search: SearchRequest[Any]) -> slice:
+    start = (search.start_index or 1) - 1
+    return slice(start, start + (MOST_RESULTS if search.count is None else min(search.count, MOST_RESULTS)))
 
 
 def _parameters(kind: Any, request: Request) -> ResponseParameters[Any]:
@@ -249,47 +280,44 @@ def _parameters(kind: Any, request: Request) -> ResponseParameters[Any]:
     return ResponseParameters[kind].model_validate(asked, scim_policy=POLICY)
 
 
-class Single(ScimView):
+class Single(OfKind):
     """One by its id: read, replaced, changed in parts, removed."""
 
-    kind: type[Resource[Any]]
-
-    def rows(self) -> QuerySet[Any]:
+    def replace(self, row: Any, body: dict[str, Any], request: Request) -> None:
         raise NotImplementedError
 
-    def resource(self, row: Any, request: Request) -> Resource[Any]:
-        raise NotImplementedError
-
-    def save(self, row: Any, after: Any, request: Request) -> None:
+    def change(self, row: Any, body: dict[str, Any], request: Request) -> None:
         raise NotImplementedError
 
     def remove(self, row: Any, request: Request) -> None:
         raise NotImplementedError
 
+    def replaced(self, row: Any, body: dict[str, Any], request: Request) -> Any:
+        """The resource as a body has it."""
+        resource = self.kind.model_validate(body, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST, scim_policy=POLICY)
+        resource.replace(self.resource(row, request))
+        return resource
+
+    def changed(self, row: Any, body: dict[str, Any], request: Request) -> Any:
+        """The resource after the operations of a body."""
+        kind: Any = self.kind
+        operations = PatchOp[kind].model_validate(body, scim_ctx=Context.RESOURCE_PATCH_REQUEST, scim_policy=POLICY)
+        after = self.resource(row, request)
+        operations.patch(after, scim_policy=POLICY)
+        return after
+
     def get(self, request: Request, id: str) -> Response:
-        return self._told(self._found(id), request, Context.RESOURCE_QUERY_RESPONSE)
+        return self.told(self._found(id), request, Context.RESOURCE_QUERY_RESPONSE)
 
     @transaction.atomic
     def put(self, request: Request, id: str) -> Response:
-        row = self._found(id, to_change=True)
-        resource = self.kind.model_validate(
-            _body(request), scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST, scim_policy=POLICY
-        )
-        resource.replace(self.resource(row, request))
-        self.save(row, resource, request)
-        return self._told(self._found(id), request, Context.RESOURCE_REPLACEMENT_RESPONSE)
+        self.replace(self._found(id, to_change=True), _body(request), request)
+        return self.told(self._found(id), request, Context.RESOURCE_REPLACEMENT_RESPONSE)
 
     @transaction.atomic
     def patch(self, request: Request, id: str) -> Response:
-        kind: Any = self.kind
-        row = self._found(id, to_change=True)
-        operations = PatchOp[kind].model_validate(
-            _body(request), scim_ctx=Context.RESOURCE_PATCH_REQUEST, scim_policy=POLICY
-        )
-        after = self.resource(row, request)
-        operations.patch(after, scim_policy=POLICY)
-        self.save(row, after, request)
-        return self._told(self._found(id), request, Context.RESOURCE_PATCH_RESPONSE)
+        self.change(self._found(id, to_change=True), _body(request), request)
+        return self.told(self._found(id), request, Context.RESOURCE_PATCH_RESPONSE)
 
     def delete(self, request: Request, id: str) -> Response:
         self.remove(self._found(id), request)
@@ -303,26 +331,20 @@ class Single(ScimView):
             raise scim_errors.NotFoundException(detail=f"There is no {self.kind.__name__} {id[:40]}.")
         return row
 
-    def _told(self, row: Any, request: Request, context: Context) -> Response:
-        return Response(_dumped(self.resource(row, request), context, _parameters(self.kind, request)))
 
-
-class Users(Collection):
-    kind, columns = User, filters.USERS
+class Users(OfPeople, Collection):
+    columns = filters.USERS
     rights: ClassVar[Mapping[str, str]] = {"GET": "auth.view_user", "POST": "auth.add_user"}
 
-    def rows(self) -> QuerySet[AuthUser]:
-        return directory.people()
-
-    def resource(self, row: AuthUser, request: Request, parameters: ResponseParameters[Any]) -> User:
-        return user_resource(row, _site(request))
-
-    def make(self, resource: User, request: Request) -> AuthUser:
-        return directory.create(resources.profile_from(resource), actor=_actor(request))
+    def make(self, body: dict[str, Any], request: Request) -> AuthUser:
+        return directory.create(resources.profile_from(_created(User, body)), actor=_actor(request))
 
 
-class UserDetail(Single):
-    kind = User
+def _created[Kind: Resource[Any]](kind: type[Kind], body: dict[str, Any]) -> Kind:
+    return kind.model_validate(body, scim_ctx=Context.RESOURCE_CREATION_REQUEST, scim_policy=POLICY)
+
+
+class UserDetail(OfPeople, Single):
     rights: ClassVar[Mapping[str, str]] = {
         "GET": "auth.view_user",
         "PUT": "auth.change_user",
@@ -330,43 +352,39 @@ class UserDetail(Single):
         "DELETE": "auth.delete_user",
     }
 
-    def rows(self) -> QuerySet[AuthUser]:
-        return directory.people()
+    def replace(self, row: AuthUser, body: dict[str, Any], request: Request) -> None:
+        directory.change(row, resources.profile_from(self.replaced(row, body, request)), actor=_actor(request))
 
-    def resource(self, row: AuthUser, request: Request) -> User:
-        return user_resource(row, _site(request))
-
-    def save(self, row: AuthUser, after: User, request: Request) -> None:
-        directory.change(row, resources.profile_from(after), actor=_actor(request))
+    def change(self, row: AuthUser, body: dict[str, Any], request: Request) -> None:
+        directory.change(row, resources.profile_from(self.changed(row, body, request)), actor=_actor(request))
 
     def remove(self, row: AuthUser, request: Request) -> None:
         directory.remove(row, actor=_actor(request))
 
 
-class Groups(Collection):
-    kind, columns = Group, filters.GROUPS
+class Groups(OfGroups, Collection):
+    columns = filters.GROUPS
     rights: ClassVar[Mapping[str, str]] = {"GET": "auth.view_group", "POST": "auth.add_group"}
 
-    def rows(self) -> QuerySet[AuthGroup]:
-        return directory.all_groups()
-
     def listed_rows(self, parameters: ResponseParameters[Any]) -> QuerySet[AuthGroup]:
-        return self.rows() if self.excludes_members(parameters) else directory.with_members(self.rows())
+        return directory.with_members(self.rows()) if members.told_parts(parameters) else self.rows()
 
-    def resource(self, row: AuthGroup, request: Request, parameters: ResponseParameters[Any]) -> Group:
-        return group_resource(row, _site(request), with_members=not self.excludes_members(parameters))
+    def matching(self, search: SearchRequest[Any], request: Request) -> list[int]:
+        assert search.filter
+        rows = self.rows().filter(filters.narrowed(search.filter.ast, dict(self.columns)))
+        rows = directory.with_members(rows, filters.named_members(search.filter.ast))
+        match, site = search.filter.match, _site(request)
+        return [row.pk for row in rows if match(group_resource(row, site, row.member_ids))]
 
-    def make(self, resource: Group, request: Request) -> AuthGroup:
+    def make(self, body: dict[str, Any], request: Request) -> AuthGroup:
+        body, added = members.split_resource(body)
+        resource = _created(Group, body)
         return directory.make_group(
-            resource.display_name or "",
-            resource.external_id or "",
-            _member_ids(resource),
-            actor=_actor(request),
+            resource.display_name or "", resource.external_id or "", added, actor=_actor(request)
         )
 
 
-class GroupDetail(Single):
-    kind = Group
+class GroupDetail(OfGroups, Single):
     rights: ClassVar[Mapping[str, str]] = {
         "GET": "auth.view_group",
         "PUT": "auth.change_group",
@@ -374,30 +392,20 @@ class GroupDetail(Single):
         "DELETE": "auth.delete_group",
     }
 
-    def rows(self) -> QuerySet[AuthGroup]:
-        return directory.all_groups()
+    def replace(self, row: AuthGroup, body: dict[str, Any], request: Request) -> None:
+        others, moved = members.split_resource(body)
+        self._save(row, self.replaced(row, others, request), moved, request)
 
-    def resource(self, row: AuthGroup, request: Request) -> Group:
-        return group_resource(row, _site(request))
+    def change(self, row: AuthGroup, body: dict[str, Any], request: Request) -> None:
+        others, moved = members.split_patch(body)
+        self._save(row, self.changed(row, others, request), moved, request)
 
-    def save(self, row: AuthGroup, after: Group, request: Request) -> None:
-        directory.change_group(
-            row,
-            after.display_name or "",
-            after.external_id or "",
-            _member_ids(after),
-            actor=_actor(request),
-        )
+    def _save(self, row: AuthGroup, after: Group, moved: MemberChange, request: Request) -> None:
+        name, external_id = after.display_name or "", after.external_id or ""
+        directory.change_group(row, name, external_id, moved, actor=_actor(request))
 
     def remove(self, row: AuthGroup, request: Request) -> None:
         directory.remove_group(row, actor=_actor(request))
-
-
-def _member_ids(group: Group) -> list[int]:
-    ids = [each.value for each in group.members or ()]
-    if wrong := next((id for id in ids if not filters.is_id(id)), None):
-        raise scim_errors.InvalidValueException(detail=f"{wrong[:40]} is no id of a user.")
-    return [int(id) for id in ids if id]
 
 
 class UserSearch(Users):
@@ -429,13 +437,12 @@ class Search(ScimView):
         kind: Any = User | Group
         search = SearchRequest[kind].model_validate(_body(request), scim_ctx=Context.SEARCH_REQUEST, scim_policy=POLICY)
         site = _site(request)
+        groups = directory.with_members(directory.all_groups())
         found: list[Resource[Any]] = [user_resource(row, site) for row in directory.people()]
-        found += [group_resource(row, site) for row in directory.with_members(directory.all_groups())]
+        found += [group_resource(row, site, row.member_ids) for row in groups]
         if search.filter is not None:
             found = [each for each in found if search.filter.match(each)]
-        start = search.start_index or 1
-        count = MOST_RESULTS if search.count is None else min(search.count, MOST_RESULTS)
-        return Response(_listed(found[start - 1 : start - 1 + count], kind, len(found), start, search))
+        return Response(_listed(found[_page(search)], kind, len(found), search.start_index or 1, search))
 
 
 class Unknown(ScimView):

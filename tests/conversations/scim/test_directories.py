@@ -8,7 +8,7 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from conversations.accounts import tokens
+from conversations.accounts import service_accounts, tokens
 from conversations.models import AccountDeletion, ApiToken, AuditEvent, DirectoryUser
 from tests.conversations.factories import make_user
 from tests.statements import statements
@@ -148,6 +148,62 @@ def test_groups_are_filled_in_the_shapes_of_both(directory: Directory) -> None:
     assert directory.find("Groups", 'displayName eq "Motors"') == [group["id"]]
     assert directory.call("DELETE", path) == (204, None)
     assert directory.call("GET", path)[0] == 404
+
+
+def test_members_are_changed_one_operation_after_the_other(directory: Directory) -> None:
+    ids = [str(User.objects.create(username=f"m{number}").pk) for number in range(4)]
+    program = service_accounts.make(username="program", purpose="stays", groups=[])
+    status, group = directory.call(
+        "POST", "Groups", {"displayName": "Engines", "members": [{"value": id} for id in ids[:2]]}
+    )
+    assert (status, [each["value"] for each in group["members"]]) == (201, ids[:2])
+    path, urn = f"Groups/{group['id']}", "urn:ietf:params:scim:schemas:core:2.0:Group:members"
+    Group.objects.get(name="Engines").user_set.add(program)
+    cases: list[tuple[list[dict[str, Any]], list[int]]] = [
+        ([{"op": "remove", "path": "members"}, {"op": "add", "path": urn, "value": {"value": ids[2]}}], [2]),
+        ([{"op": "Add", "value": {"Members": [{"Value": ids[0]}], "displayName": "Motors"}}], [0, 2]),
+        ([{"op": "remove", "path": f'members[value eq "{ids[0]}" or value eq "{ids[3]}"]'}], [2]),
+        ([{"op": "remove", "path": "members", "value": [{"value": ids[2]}, {"value": "none"}]}], []),
+        ([{"op": "add", "path": "members", "value": [{"value": id} for id in ids]}], [0, 1, 2, 3]),
+        ([{"op": "remove", "path": "members", "value": []}], [0, 1, 2, 3]),
+        (
+            [
+                {"op": "replace", "path": "members", "value": [{"value": ids[3]}]},
+                {"op": "remove", "path": "externalId"},
+            ],
+            [3],
+        ),
+    ]
+    for operations, expected in cases:
+        told = directory.patch(path, *operations)
+        assert {each["value"] for each in told.get("members", ())} == {ids[number] for number in expected}, operations
+    assert told["displayName"] == "Motors"
+    events = AuditEvent.objects.filter(kind="membership_changed").order_by("id").values_list("details", flat=True)
+    moves = [
+        ([ids.index(str(pk)) for pk in each["added"]], [ids.index(str(pk)) for pk in each["removed"]])
+        for each in events
+    ]
+    assert moves == [([0, 1], []), ([2], [0, 1]), ([0], []), ([], [0]), ([], [2]), ([0, 1, 2, 3], []), ([], [0, 1, 2])]
+    for operation, scim_type in (
+        ({"op": "remove", "path": 'members[type eq "User"]'}, "invalidFilter"),
+        ({"op": "add", "path": "members.value", "value": ids[0]}, "invalidPath"),
+        ({"op": "add", "path": "members", "value": [{"value": "x"}]}, "invalidValue"),
+        ({"op": "add", "path": "members", "value": [ids[0]]}, "invalidValue"),
+        ({"op": "shuffle", "path": "members", "value": []}, "invalidValue"),
+    ):
+        answered, error = directory.call("PATCH", path, PATCH | {"Operations": [operation]})
+        assert (answered, error.get("scimType")) == (400, scim_type), operation
+    few = {"attributes": "members.value"}
+    assert directory.call("GET", path, **few)[1]["members"] == [{"value": ids[3]}]
+    for parameters in ({"attributes": "displayName"}, {"excludedAttributes": "members"}):
+        renamed = {"op": "replace", "path": "displayName", "value": "Engines"}
+        status, told = directory.call("PATCH", path, PATCH | {"Operations": [renamed]}, **parameters)
+        assert (status, told["displayName"], "members" in told) == (200, "Engines", False)
+    is_in = f'id eq "{group["id"]}" and members eq "{{}}"'  # Entra asks before it adds
+    assert [directory.find("Groups", is_in.format(id)) for id in ids] == [[], [], [], [group["id"]]]
+    assert directory.find("Groups", "members pr") == [group["id"]]
+    assert directory.call("PUT", path, {"displayName": "Engines"})[1].get("members") is None
+    assert list(User.objects.filter(groups__name="Engines")) == [program]
 
 
 def test_who_is_removed_is_shut_now_and_deleted_in_a_day(directory: Directory) -> None:
