@@ -75,8 +75,7 @@ def release_holds() -> None:
 @task()
 @unattended
 def warn_of_budgets() -> None:
-    for reached in budget_warnings.look():
-        announce_limit.enqueue(reached.budget.pk, reached.period, reached.level)
+    budget_warnings.look(lambda reached: announce_limit.enqueue(reached.budget.pk, reached.period, reached.level))
 
 
 @task()

@@ -4,7 +4,7 @@ A worker looks, so that no request waits for mail or fails by it. 100 percent is
 are rarely used, as no call fits into them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -31,8 +31,9 @@ class LimitReached:
     level: int
 
 
-def look() -> list[LimitReached]:
-    """What was reached since the last look. Each is found once, however many look at the same time."""
+def look(tell: Callable[[LimitReached], object] = lambda reached: None) -> list[LimitReached]:
+    """What was reached since the last look. Each is found once, however many look at the same time, and handed to ``tell`` in
+    the transaction that says so: a worker that dies leaves both to the next or neither."""
     found = []
     for pool in BudgetPool.objects.filter(user=None).select_related("budget__group"):
         for period in budgets.PERIODS:
@@ -48,6 +49,7 @@ def look() -> list[LimitReached]:
                 if level == LEVELS[-1]:
                     details = {"period": period, "group": pool.budget.group_id}
                     audit.record(AuditKind.BUDGET_EXCEEDED, actor=None, target=pool.budget, details=details)
+                tell(reached)
             found.append(reached)
     return found
 

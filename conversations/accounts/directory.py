@@ -90,8 +90,10 @@ def with_members(rows: QuerySet[Group], only: Collection[int] | None = None) -> 
     return rows.annotate(member_ids=ArraySubquery(members.values("pk")))
 
 
-def members_of(group: Group) -> list[int]:
-    return list(people().filter(groups=group).values_list("pk", flat=True))
+def member_ids(group: Group) -> list[int]:
+    """As they came with it, else read."""
+    known: list[int] | None = getattr(group, "member_ids", None)
+    return list(people().filter(groups=group).values_list("pk", flat=True)) if known is None else known
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 from conversations.context.tokens.estimate import estimate_tokens
 from conversations.models import Reply
+from conversations.providers import refusals
 from conversations.providers.base import COUNTED_TOKENS, NO_USAGE, ModelCall, Usage
 
 
@@ -72,8 +73,18 @@ def estimate(call: ModelCall) -> Usage | None:
     return Usage(input_tokens=asked, output_tokens=written_by(call))
 
 
+def is_free(call: ModelCall) -> bool:
+    """Whether the model declined at once, for which nothing is billed, whatever was told."""
+    if not call.finished:
+        return False
+    counted, end = estimate(call) or call.usage, call.finished
+    return refusals.is_free(stop_reason=end.stop_reason, stop_details=end.stop_details, usage=asdict(counted))
+
+
 def usage_of(call: ModelCall) -> Usage:
     """What a call counts for: as told, else as estimated."""
+    if is_free(call):
+        return NO_USAGE
     if unknown := estimate(call):
         return unknown
     return call.usage if call.finished else _at_least(call.usage, written_by(call))

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from json.encoder import encode_basestring as quoted
 from typing import Any
 
 from django.db import transaction
@@ -25,6 +26,7 @@ from conversations.runtime.sql_files import read_statements
 SQL = read_statements(__file__)
 LOCK = 0x61756469  # "audi": PostgreSQL's advisory locks are known by number
 BATCH = 500
+READ_AT_ONCE = 2_000
 PRUNED_AT_ONCE = 5_000
 FIRST = bytes(32)
 """Stands for the digest before the first event."""
@@ -81,14 +83,17 @@ class Verdict:
 
 
 def encode(number: int, event: dict[str, Any]) -> bytes:
-    """The canonical form: JSON in UTF-8 with sorted names, without blanks; times in UTC to the microsecond."""
-    at: datetime = event["at"]
-    plain = {name: event[name] for name in SAYS} | {
-        "number": number,
-        "id": str(event["id"]),
-        "at": at.astimezone(UTC).isoformat(timespec="microseconds"),
-    }
-    return CANONICAL.encode(plain).encode()
+    """The canonical form: JSON in UTF-8 with sorted names, without blanks; times in UTC to the microsecond. Written out, as an
+    encoder that is given the whole event takes twice as long."""
+    actor = event["actor_id"]
+    at = event["at"].astimezone(UTC).isoformat(timespec="microseconds")
+    return (
+        f'{{"actor_id":{"null" if actor is None else actor},"actor_kind":{quoted(event["actor_kind"])},'
+        f'"actor_name":{quoted(event["actor_name"])},"address":{quoted(event["address"])},"at":"{at}",'
+        f'"details":{CANONICAL.encode(event["details"])},"id":"{event["id"]}","kind":{quoted(event["kind"])},'
+        f'"number":{number},"outcome":{quoted(event["outcome"])},"request_id":{quoted(event["request_id"])},'
+        f'"target_id":{quoted(event["target_id"])},"target_kind":{quoted(event["target_kind"])}}}'
+    ).encode()
 
 
 def next_digest(before: bytes, number: int, event: dict[str, Any]) -> bytes:
@@ -118,8 +123,7 @@ def seal() -> int:
 
 
 def _seal_batch() -> int:
-    waiting = AuditEvent.objects.filter(number__isnull=True).order_by("id")
-    if not waiting.exists():
+    if not AuditEvent.objects.filter(number__isnull=True).exists():
         return 0
     with transaction.atomic():
         [(is_alone,)] = run(SQL["try_lock"], lock=LOCK)
@@ -128,7 +132,7 @@ def _seal_batch() -> int:
         last = head()
         number, digest = last.number, last.digest
         sealed: list[tuple[Any, int, bytes]] = []
-        for event in waiting.values(*SAYS)[:BATCH]:
+        for event in _read("unsealed", most=BATCH):
             number, digest = number + 1, next_digest(digest, number + 1, event)
             sealed.append((event["id"], number, digest))
         if sealed:
@@ -178,8 +182,18 @@ def _verify(expected: Head | None, *, after: Head | None = None) -> Verdict:
 
 
 def _sealed_events(after: int) -> Iterator[dict[str, Any]]:
-    events = AuditEvent.objects.filter(number__gt=after).order_by("number")
-    yield from events.values("number", "digest", *SAYS).iterator(chunk_size=2_000)
+    while events := _read("sealed", after=after, most=READ_AT_ONCE):
+        yield from events
+        after = events[-1]["number"]
+
+
+def _read(name: str, **values: Any) -> list[dict[str, Any]]:
+    """Rows as they are: through the model each takes several times as long."""
+    columns = (*SAYS, "number", "digest")
+    events = [dict(zip(columns, row, strict=True)) for row in run(SQL[name], **values)]
+    for event in events:
+        event["details"] = json.loads(event["details"])
+    return events
 
 
 def _bad_anchor(begin: Head) -> str:

@@ -4,6 +4,16 @@ SELECT pg_advisory_xact_lock(%(lock)s)
 -- name: try_lock
 SELECT pg_try_advisory_xact_lock(%(lock)s)
 
+-- name: unsealed
+SELECT id, at, kind, outcome, actor_kind, actor_id, actor_name, target_kind, target_id, address, request_id, details::text,
+       number, digest
+FROM conversations_auditevent WHERE number IS NULL ORDER BY id LIMIT %(most)s
+
+-- name: sealed
+SELECT id, at, kind, outcome, actor_kind, actor_id, actor_name, target_kind, target_id, address, request_id, details::text,
+       number, digest
+FROM conversations_auditevent WHERE number > %(after)s ORDER BY number LIMIT %(most)s
+
 -- name: seal
 UPDATE conversations_auditevent AS event SET number = sealed.number, digest = sealed.digest
 FROM unnest(%(ids)s::uuid[], %(numbers)s::bigint[], %(digests)s::bytea[]) AS sealed (id, number, digest)

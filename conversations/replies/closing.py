@@ -24,6 +24,7 @@ from conversations.context.files.thread_files import NO_PICTURES
 from conversations.context.gather.files import read_outlines
 from conversations.context.record.usage import estimated_usage
 from conversations.models import ContextSnapshot, Message, Reply
+from conversations.providers.base import NO_USAGE, Usage
 from conversations.providers.prices import UNKNOWN, Rates
 from conversations.replies import events as eventlog
 from conversations.replies.cursor import turn_of
@@ -156,7 +157,9 @@ def _store_end(
     earliest, latest = ids_near(reply.id)
     spent, events = (progress.spent, progress.events) if progress else (None, ())
     usage, stop_reason = outcome.estimate or outcome.usage, reply.stop_reason
-    last = used_last(reply.status, usage, stop_reason=stop_reason, written=outcome.written)
+    last: Usage | None = NO_USAGE
+    if not outcome.is_free:
+        last = used_last(reply.status, usage, stop_reason=stop_reason, written=outcome.written)
     values = {
         "user": reply.user_id,
         "reply": reply.id,

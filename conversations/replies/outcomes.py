@@ -39,6 +39,8 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
     estimate: Usage | None = None
     """Of a request whose service told nothing."""
+    is_free: bool = False
+    """Whether nothing is billed for the last call."""
     written: int = 0
     """The tokens of what the model wrote, as estimated."""
     error: ErrorObject | None = None
@@ -60,6 +62,7 @@ class Outcome:
             self,
             usage=call.usage,
             estimate=spending.estimate(call),
+            is_free=spending.is_free(call),
             written=0 if call.finished else spending.written_by(call),
             stop_reason=plain_reason(call.finished.stop_reason) if call.finished else self.stop_reason,
             provider_request_id=plain_id(heard.request_id),

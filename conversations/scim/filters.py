@@ -63,8 +63,8 @@ def _compared(node: FilterNode) -> Iterator[tuple[AttrPath, str | None]]:
         case Not(expr=expr):
             yield from _compared(expr)
         case ValuePath(attr_path=whole, val_filter=within):
-            for part, value in _compared(within):
-                yield AttrPath(whole.attr, part.attr), value
+            for part, compared in _compared(within):
+                yield AttrPath(whole.attr, part.attr), compared
 
 
 def is_id(value: Any) -> bool:

@@ -217,10 +217,8 @@ class OfGroups(OfKind):
         return group_resource(row, _site(request))
 
     def complete(self, told: Any, row: AuthGroup, request: Request, parameters: ResponseParameters[Any]) -> None:
-        if parts := members.told_parts(parameters):
-            ids = row.member_ids if hasattr(row, "member_ids") else directory.members_of(row)
-            if ids:
-                told[members.NAME] = members.tell(ids, parts, _site(request))
+        if (parts := members.told_parts(parameters)) and (ids := directory.member_ids(row)):
+            told[members.NAME] = members.tell(ids, parts, _site(request))
 
 
 class Collection(OfKind):
@@ -374,7 +372,7 @@ class Groups(OfGroups, Collection):
         rows = self.rows().filter(filters.narrowed(search.filter.ast, dict(self.columns)))
         rows = directory.with_members(rows, filters.named_members(search.filter.ast))
         match, site = search.filter.match, _site(request)
-        return [row.pk for row in rows if match(group_resource(row, site, row.member_ids))]
+        return [row.pk for row in rows if match(group_resource(row, site, directory.member_ids(row)))]
 
     def make(self, body: dict[str, Any], request: Request) -> AuthGroup:
         body, added = members.split_resource(body)
@@ -439,7 +437,7 @@ class Search(ScimView):
         site = _site(request)
         groups = directory.with_members(directory.all_groups())
         found: list[Resource[Any]] = [user_resource(row, site) for row in directory.people()]
-        found += [group_resource(row, site, row.member_ids) for row in groups]
+        found += [group_resource(row, site, directory.member_ids(row)) for row in groups]
         if search.filter is not None:
             found = [each for each in found if search.filter.match(each)]
         return Response(_listed(found[_page(search)], kind, len(found), search.start_index or 1, search))

@@ -2,13 +2,14 @@
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
 ``message`` and ``streams`` can be run alone;
-``audit_chain``, ``backup``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``, ``files``
-(of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
+``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
+``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
 
+import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from psycopg.conninfo import make_conninfo
@@ -17,6 +18,12 @@ from tests.services import postgres
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", nargs="?", help="of one that is run alone; without it all that can be run together")
+    parser.add_argument("sizes", nargs="*", type=int, help="whole numbers that some of them take")
+    asked = parser.parse_args()
     with postgres(durable=True) as url:
         os.environ["DATABASE_URL"] = url
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -24,10 +31,10 @@ def main() -> None:
         os.environ["OPENBOOK_LIMIT_REQUESTS_MINUTE"] = os.environ["OPENBOOK_LIMIT_RUNNING_REPLIES"] = (
             "0"  # many are left running, to be ended in blocks
         )
-        run(url)
+        run(url, asked.name, asked.sizes)
 
 
-def run(url: str) -> None:
+def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
     # Django reads its settings when it is set up, so it and everything that needs it come only now.
     import django  # noqa: PLC0415
 
@@ -37,6 +44,7 @@ def run(url: str) -> None:
         backup,
         branches,
         budget,
+        budgets,
         cache,
         connections,
         context,
@@ -69,6 +77,7 @@ def run(url: str) -> None:
 
     alone = {
         "audit_chain": audit_chain.main,
+        "budgets": budgets.main,
         "directory": directory.main,
         "inspection": inspection.main,
         "thinking": thinking.main,
@@ -82,21 +91,18 @@ def run(url: str) -> None:
         "recall": recall.main,
         "file_answers": file_answers.main,
     }
-    if sys.argv[1:2] == ["growth"]:
-        with database() as name:
-            report.main(make_conninfo(url, dbname=name))
+    in_database: dict[str, Callable[[str], None]] = {
+        "growth": report.main,
+        "metrics": metrics.main,
+        "context": lambda here: context.main(here, corpus.fill()),
+    }
+    if name in in_database:
+        with database() as its_name:
+            in_database[name](make_conninfo(url, dbname=its_name))
         return
-    if sys.argv[1:2] == ["metrics"]:
-        with database() as name:
-            metrics.main(make_conninfo(url, dbname=name))
-        return
-    if sys.argv[1:2] == ["context"]:
-        with database() as name:
-            context.main(make_conninfo(url, dbname=name), corpus.fill())
-        return
-    if sys.argv[1:] and sys.argv[1] in alone:
+    if name in alone:
         with database():
-            alone[sys.argv[1]](*map(int, sys.argv[2:]))
+            alone[name](*sizes)
         return
     servers: dict[str, Callable[..., None]] = {
         "backup": backup.main,
@@ -108,14 +114,16 @@ def run(url: str) -> None:
         "processes": processes.main,
         "streams": streams.main,
     }
-    if sys.argv[1:] and sys.argv[1] in servers:
-        servers[sys.argv[1]](*map(int, sys.argv[2:]))
+    if name in servers:
+        servers[name](*sizes)
         return
+    if name:
+        sys.exit(f"There is no benchmark {name}, but: {', '.join(sorted({*alone, *servers, *in_database}))}.")
     tokens.main()
     budget.main()
     cache.main()
-    with database() as name:
-        here = make_conninfo(url, dbname=name)
+    with database() as its_name:
+        here = make_conninfo(url, dbname=its_name)
         threads = corpus.fill()
         context.main(here, threads)
         if find_spec("agents"):

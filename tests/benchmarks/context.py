@@ -136,7 +136,7 @@ def own_statement(raw: psycopg.Connection, thread: Thread) -> Callable[[], objec
 
     with connection.execute_wrapper(note):
         build_read_only(thread)
-    [(statement, values)] = asked
+    statement, values = max(asked, key=lambda each: len(each[0]))  # prices and the like are read anew now and then
     return lambda: raw.execute(statement, values, prepare=True, binary=True).fetchall()
 
 

@@ -8,12 +8,15 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
+from config.settings import mailers
+from config.worker.loop import OneTask
 from conversations.accounts import allowances, budget_warnings, budgets, mailing
 from conversations.errors import BudgetExceeded
-from conversations.models import Budget, BudgetPool, GroupManager
+from conversations.models import Budget, BudgetPool, GroupManager, OutgoingMail
 from conversations.tasks import warn_of_budgets
 from conversations.threads import deletion
 from tests.conversations.accounts.test_budgets import TRIAL, grouped, priced, reserve, settle
+from tests.conversations.accounts.test_mailing import Inbox, later, no_server, smtp_server
 from tests.conversations.factories import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,6 +58,44 @@ def test_managers_are_told_once_of_each_level(user: User, settings: Settings) ->
     assert budget_warnings.notices(user.pk) == []
     spend(user, 600)
     assert [(each.period, each.level) for each in budget_warnings.look()] == [("day", 50)]
+
+
+def run_tasks() -> None:
+    """All that wait."""
+    while True:
+        worker = OneTask("test")
+        worker.run()
+        if not worker.found:
+            break
+
+
+def test_each_level_is_mailed_once_though_the_mail_server_was_away(user: User, settings: Settings) -> None:
+    managed(grouped("Research", user, tokens_day=1_000))
+    inbox = Inbox()
+
+    def goes_by(port: int) -> None:
+        settings.MAILERS = mailers(f"smtp://127.0.0.1:{port}/?tls=off")
+
+    with no_server() as port:
+        goes_by(port)
+        for tokens in (550, 300):
+            spend(user, tokens)
+            for _ in range(2):
+                warn_of_budgets.call()
+            run_tasks()
+            assert mailing.send_due() == 0
+        assert [mail.problem for mail in OutgoingMail.objects.order_by("created_at")] == ["ConnectionRefusedError"] * 2
+    with smtp_server(inbox) as port, later(minutes=2):
+        goes_by(port)
+        with pytest.raises(BudgetExceeded):
+            reserve(user, 500)
+        for _ in range(2):
+            warn_of_budgets.call()
+        run_tasks()
+        assert (mailing.send_due(), mailing.send_due()) == (3, 0)
+    assert {to for (to,), *_ in inbox.letters} == {"kim@example.org"}
+    words = ["50 % of what Research may use today are used", "80 % of what", "What Research may use today is used up"]
+    assert [sum(said in text.replace("=\r\n", "") for _, text, *_ in inbox.letters) for said in words] == [1, 1, 1]
 
 
 def test_managers_see_names_and_sums_of_their_groups_and_staff_of_all(user: User, client: Client) -> None:

@@ -144,6 +144,32 @@ async def test_a_reply_that_a_budget_refuses_stores_nothing_and_one_on_its_way_s
     assert (await in_database(pools)())[("Research", "")][2:] == [charge.spent_tokens, charge.spent_money] * 2
 
 
+async def test_what_a_model_declines_for_free_is_charged_to_nobody(user: User, model: ModelServer) -> None:
+    await in_database(stop_remembering)()
+    await in_database(grouped)("Research", user, tokens_day=100_000, money_day=5)
+    for answer, is_free in (
+        (scripts.refusal(), True),  # tells tokens that are not billed
+        (scripts.refusal(category="bio"), False),
+        (scripts.refusal("It was "), False),
+    ):
+        model.script(answer)
+        opened = await replies.start(user=user, thread_id=None, content="Hello")
+        async for _ in replies.follow(opened.reply.id):
+            pass
+        charge = await BudgetCharge.objects.aget(reply=opened.reply.id)
+        reply = await Reply.objects.aget(id=opened.reply.id)
+        assert not charge.is_open
+        assert reply.usage["input_tokens"]
+        figures_of = (reply.spent, charge.spent_tokens, charge.spent_money)
+        assert all(figure > 0 for figure in figures_of) is not is_free, (answer, figures_of)
+        assert not is_free or figures_of == (0, 0, 0)
+    spent = (await in_database(pools)())[("Research", "")]
+    call = await in_database(reserve)(user, 500, 500)
+    call.note(Finished(stop_reason="refusal"))  # a filter before the model, which tells nothing
+    await in_database(allowances.settle)(user.pk, call)
+    assert (await in_database(pools)())[("Research", "")] == spent
+
+
 def test_sums_of_charges_are_the_pools_in_whatever_order_things_happen(  # noqa: C901
     user: User,
 ) -> None:

@@ -142,6 +142,17 @@ def test_the_canonical_form_is_as_documented() -> None:
         f'"outcome":"success","request_id":"req-1","target_id":"{user.pk}","target_kind":"auth.User"}}'
     )
     assert bytes(event.digest or b"") == hashlib.sha256(bytes(32) + text.encode()).digest()
+    odd = {
+        name: f'{name} "\\\n\x7f\u2028\x01é😀' for name in chain.SAYS if name not in ("id", "at", "actor_id", "details")
+    }
+    strange = odd | {
+        "id": str(event.id),
+        "at": at,
+        "actor_id": None,
+        "details": {"ü\t": ["é😀", None, True, 10**20], "a": {}},
+    }
+    plain = json.dumps(strange | {"number": 7}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert chain.encode(7, strange | {"at": event.at}) == plain.encode()
 
 
 def test_events_are_kept_as_they_are() -> None:
