@@ -83,6 +83,16 @@ def items(value: str) -> list[str]:
     return [item.strip() for item in value.split(",") if item.strip()]
 
 
+def env_allowed(name: str, pattern: str) -> frozenset[str] | None:
+    """Which of something may be used; ``none``: none of it, and nothing written: all."""
+    listed = env_list(name)
+    if listed == ["none"]:
+        return frozenset()
+    if wrong := next((item for item in listed if not re.fullmatch(pattern, item)), ""):
+        raise ImproperlyConfigured(f"{name} holds {wrong!r}: write names separated by commas, or none.")
+    return frozenset(listed) or None
+
+
 def env_switch(name: str, *, default: bool = False) -> bool:
     value = env(name).lower()
     if value not in {"", "0", "1", "off", "on", "no", "yes", "false", "true"}:
@@ -401,6 +411,9 @@ OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))
 OPENBOOK_UPLOADS = env_switch("OPENBOOK_UPLOADS", default=True)
 OPENBOOK_TEMPORARY_CHATS = env_switch("OPENBOOK_TEMPORARY_CHATS", default=True)
 OPENBOOK_EXPORT = env_switch("OPENBOOK_EXPORT", default=True)
+# All that people may be answered by, as provider/name, and all tools that assistants may use; None: all
+OPENBOOK_ALLOWED_MODELS = env_allowed("OPENBOOK_ALLOWED_MODELS", r"[^/\s]+/\S+")
+OPENBOOK_ALLOWED_TOOLS = env_allowed("OPENBOOK_ALLOWED_TOOLS", r"\w+")
 # By which the service that a moderator asks knows who asks it.
 OPENBOOK_MODERATION_SECRET = env_secret("OPENBOOK_MODERATION_SECRET")
 # Where people report what they can't use: a mail address, or the address of a page.

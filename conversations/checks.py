@@ -229,4 +229,4 @@ def addresses_can_be_proven(**kwargs: Any) -> list[CheckMessage]:
         return []
     problem = "Nobody can sign up by a password: OPENBOOK_SIGNUP_DOMAINS is set, and no mail can prove an address."
     hint = "Set OPENBOOK_MAIL_URL, or name a provider in OPENBOOK_SIGN_IN_PROVIDERS, or leave the domains out."
-    return [Warning(problem, hint=hint, id="openbook.W009")]
+    return [Warning(problem, hint=hint, id="openbook.W010")]

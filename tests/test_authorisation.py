@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -254,6 +255,8 @@ class Caller:
     is_auditor: bool = False
     manages: bool = False
     is_elsewhere: bool = False
+    is_away: bool = False
+    """Of staff, outside the networks that staff work from."""
     is_barred: bool = False
     """A session of an account that nobody signs in with."""
     is_lacking: bool = False
@@ -471,6 +474,12 @@ def is_right(  # noqa: C901
     return status not in (401, 403) and (status != 404 or path in NO_TOKEN)
 
 
+OF_STAFFS_NETWORKS = (
+    *("/admin/", "/account/invitations/"),
+    *("/api/v1/audit/", "/api/v1/feedback/", "/api/v1/invitations/"),
+)
+OPEN_ELSEWHERE = {"/admin/logout/"}
+AWAY = "superuser elsewhere"
 TO_SET_ONE_UP = (302, "/accounts/2fa/")
 WITHOUT_FACTOR = {
     f"/accounts/{path}" for path in ("reauthenticate/", "again/", *(f"2fa/{name}" for name in OWN_FACTORS))
@@ -516,6 +525,7 @@ CALLERS = (
     "service",  # a session of a service account opens nothing
     "second factor missing",
     "manager",
+    AWAY,
     *TOKENS,
 )
 
@@ -539,8 +549,8 @@ def make_caller(name: str) -> Caller:
     is_lacking = name == "second factor missing"
     user = make_user(
         "somebody",
-        is_staff=of_staff or is_lacking or name in ("staff", *groups.GROUPS),
-        is_superuser=name == "superuser" or is_lacking,
+        is_staff=of_staff or is_lacking or name in ("staff", AWAY, *groups.GROUPS),
+        is_superuser=name in ("superuser", AWAY) or is_lacking,
     )
     with_some_password(user)
     held = (
@@ -588,6 +598,7 @@ def make_caller(name: str) -> Caller:
         is_auditor=name == "Auditors",
         is_barred=name == "service",
         is_lacking=is_lacking,
+        is_away=name == AWAY,
         manages=manages,
     )
 
@@ -597,7 +608,9 @@ def rows_of(user: User) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", CALLERS)
-async def test_nobody_reaches_what_is_anothers(user: User, name: str) -> None:
+async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: Settings) -> None:
+    if name == AWAY:
+        settings.OPENBOOK_STAFF_NETWORKS = (ip_network("192.0.2.0/24"),)
     ids = await in_database(with_everything)(user)
     caller, before = await in_database(make_caller)(name), await in_database(rows_of)(user)
     assert all(before)
@@ -609,6 +622,8 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str) -> None:
         is_expected = (
             is_led_to_a_factor(kind, path, status, location)
             if caller.is_lacking and path not in WITHOUT_FACTOR and kind is not Kind.PROGRAM
+            else status == 403
+            if caller.is_away and path.startswith(OF_STAFFS_NETWORKS) and path not in OPEN_ELSEWHERE
             else is_right(kind, caller, method, path, status, location)
         )
         if not is_expected or NEEDLE in text or status >= 500:

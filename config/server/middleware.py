@@ -12,7 +12,7 @@ from django.utils.decorators import async_only_middleware
 from django.utils.functional import SimpleLazyObject
 
 from config.server import failures
-from config.server.refusals import log_refusal
+from config.server.refusals import LOGGED, log_refusal
 from conversations.accounts import limits, second_factors, sign_in, staff_networks
 from conversations.errors import RateLimited
 from conversations.rest import streams
@@ -96,11 +96,11 @@ def little_is_permitted(get_response: GetResponse) -> GetResponse:
 
 @async_only_middleware
 def refusals_are_logged(get_response: GetResponse) -> GetResponse:
-    """Who tried what they may not, by ids; never what they sent."""
+    """Who tried what they may not, or too often, or what can't be, by ids; never what they sent."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         response = await get_response(request)
-        if response.status_code in (401, 403):
+        if response.status_code in LOGGED:
             log_refusal(request, response.status_code)
         return response
 
@@ -139,11 +139,15 @@ def pages_count(get_response: GetResponse) -> GetResponse:
 
 @async_only_middleware
 def staff_networks_only(get_response: GetResponse) -> GetResponse:
-    """Pages of staff open from their networks alone, the form to sign in there too. Who leaves may."""
+    """Pages of staff open from their networks alone, the form to sign in there too. Who leaves may. Managers of groups invite
+    from anywhere."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         is_staffs = request.path.startswith("/admin/") and request.path != "/admin/logout/"
-        if is_staffs and not staff_networks.hold(sign_in.address_of(request)):
+        is_theirs_too = request.path.startswith("/account/invitations/")
+        if not (is_staffs or is_theirs_too) or staff_networks.hold(sign_in.address_of(request)):
+            return await get_response(request)
+        if is_staffs or await sync_to_async(_is_of_staff)(request):
             return await sync_to_async(_refused_address)(request)
         return await get_response(request)
 
@@ -167,6 +171,13 @@ def _is_lacking_factor(request: HttpRequest) -> bool:
         return isinstance(request.user, User) and second_factors.is_lacking(request.user)
     except DatabaseError:
         return False  # the page says so itself
+
+
+def _is_of_staff(request: HttpRequest) -> bool:
+    try:
+        return isinstance(request.user, User) and request.user.is_staff
+    except DatabaseError:
+        return True  # it is not known that they are none
 
 
 def _refused_address(request: HttpRequest) -> HttpResponseBase:

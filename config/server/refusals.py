@@ -1,4 +1,5 @@
-"""A line of log for each request that was refused for who asks: 401 and 403, whoever said so."""
+"""A line of log for each request that was refused: for who asks (401, 403), for what is asked (400), for how often (429),
+whoever said so. By ids, never what was sent."""
 
 import logging
 
@@ -11,11 +12,15 @@ from conversations.accounts import sign_in
 log = logging.getLogger("openbook.access")
 
 
+ACCESS = (401, 403)
+LOGGED = (*ACCESS, 400, 429)
+
+
 def log_refusal(request: HttpRequest, status: int) -> None:
     """The route instead of the address, which may hold a link's token."""
     match = request.resolver_match
     log.info(
-        "access refused",
+        "access refused" if status in ACCESS else "request refused",
         extra={
             "status": status,
             "method": request.method,

@@ -27,15 +27,24 @@ def hold(address: str) -> bool:
 
 
 def demand(scopes: Collection[str], address: str, *, actor: User | ApiToken) -> None:
-    """Raise ``AddressNotAllowed``, and record it, where one of these scopes is staff's and the address is not."""
-    if SCOPES.isdisjoint(scopes) or hold(address):
-        return
-    record_refusal(actor)
-    raise AddressNotAllowed(WORDS, address=address)
+    """Raise ``AddressNotAllowed``, and record it, where one of these scopes is staff's and the address is not. Managers of
+    groups, who are no staff, invite from anywhere."""
+    if not SCOPES.isdisjoint(scopes) or (Scope.STAFF_INVITATIONS in scopes and _user_of(actor).is_staff):
+        demand_place(address, actor=actor)
+
+
+def demand_place(address: str, *, actor: User | ApiToken) -> None:
+    """The same of an act of staff that has no scope of its own."""
+    if not hold(address):
+        record_refusal(actor)
+        raise AddressNotAllowed(WORDS, address=address)
 
 
 def record_refusal(actor: User | ApiToken) -> None:
     """Of staff; of strangers, who knock at any door, nothing is recorded."""
-    user = actor.user if isinstance(actor, ApiToken) else actor
-    if user.is_staff:
+    if _user_of(actor).is_staff:
         audit.record(audit.AuditKind.STAFF_ADDRESS_REFUSED, actor=actor, outcome=AuditEvent.Outcome.DENIED)
+
+
+def _user_of(actor: User | ApiToken) -> User:
+    return actor.user if isinstance(actor, ApiToken) else actor

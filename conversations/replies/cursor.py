@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from conversations import threads
-from conversations.accounts.group_access import ALL, Access, access_by
+from conversations.accounts.group_access import ALL, Access, access_by, installation
 from conversations.context.gather.history import PathEnd
 from conversations.context.sessions import Session, session_at
 from conversations.context.tokens.estimate import text_of, turn_tokens
@@ -36,7 +36,7 @@ class ThreadCursor:
     ``client_message_id`` already. ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are
     the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own. ``end`` is
     where the path is to end first, where that is not where it ends now; ``history`` ends what is told before the turn then.
-    ``memory``: whose is open to the thread. ``access``: what the person's groups allow.
+    ``memory``: whose is open to the thread. ``access``: what the server and the person's groups allow.
     """
 
     thread: Thread
@@ -143,7 +143,7 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
 
 
 def _access(lists: str | None) -> Access:
-    return access_by(json.loads(lists)) if lists else ALL
+    return access_by(json.loads(lists or "[]"), installation())
 
 
 def to_edit(cursor: ThreadCursor, message_id: Any) -> ThreadCursor:

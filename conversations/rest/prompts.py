@@ -7,9 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from conversations.accounts import sign_in, staff_networks
 from conversations.models import Prompt, SharedPrompt
 from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
-from conversations.rest.base import APIView, caller
+from conversations.rest.base import APIView, caller, token_of
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Clean, Id, Line, Time, fill
 from conversations.threads import prompts
@@ -66,7 +67,10 @@ class PromptList(APIView):
     def post(self, request: Request) -> Response:
         """Keep a text to write messages with. Refused with 403 `prompt_not_yours` where it is for everybody, unless the caller
         is staff and may add such."""
-        made = prompts.create(caller(request), **valid(NewPrompt, request))
+        fields = valid(NewPrompt, request)
+        if fields.get("shared") and caller(request).is_staff:
+            _from_where_staff_work(request)
+        made = prompts.create(caller(request), **fields)
         return Response(prompt_object(made), status=201)
 
 
@@ -79,15 +83,28 @@ class PromptDetail(APIView):
     @extend_schema(request=described(PromptChange), responses=described(PromptAnswer))
     def patch(self, request: Request, prompt_id: str) -> Response:
         """Change one's own prompt, or, as staff who may, one for everybody."""
-        prompt = prompts.get_to(caller(request), "change", prompt_id)
+        prompt = _to(request, "change", prompt_id)
         prompts.change(prompt, **valid(PromptChange, request))
         return Response(prompt_object(prompts.get(caller(request), prompt_id)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, prompt_id: str) -> Response:
         """Delete one's own prompt, or, as staff who may, one for everybody."""
-        prompts.delete(prompts.get_to(caller(request), "delete", prompt_id))
+        prompts.delete(_to(request, "delete", prompt_id))
         return Response(status=204)
+
+
+def _to(request: Request, act: str, prompt_id: str) -> Prompt | SharedPrompt:
+    """One to change or delete: one for everybody from where staff work alone."""
+    prompt = prompts.get_to(caller(request), act, prompt_id)
+    if isinstance(prompt, SharedPrompt):
+        _from_where_staff_work(request)
+    return prompt
+
+
+def _from_where_staff_work(request: Request) -> None:
+    """Raises ``AddressNotAllowed``."""
+    staff_networks.demand_place(sign_in.address_of(request._request), actor=token_of(request) or caller(request))
 
 
 def prompt_object(prompt: Prompt | SharedPrompt) -> PromptAnswer:

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from conversations import versions
+from conversations.accounts.group_access import installation
 from conversations.context.record.assistant_versions import shaping_fields
 from conversations.models import Assistant, AssistantVersion, Connection, Fallback, Model, Thread
 from conversations.providers import (
@@ -33,6 +34,7 @@ from conversations.staff.assistant_versions import versions_view
 from conversations.staff.base import PageAdmin
 from conversations.staff.model_choice import ASSUMED, SOURCES, ModelInput, misfits
 from conversations.tools import registered
+from conversations.tools.base import Tool
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Assistant]
@@ -98,6 +100,12 @@ class OfferedModels(MultipleChoice):
         return f"{obj.label}, {obj.provider}"
 
 
+def _tool_label(tool: Tool) -> str:
+    server, label = installation(), f"{tool.name}: {inside(gettext(tool.doing))}"
+    is_on = server is None or server.allows_tool(tool.name)
+    return label if is_on else filled("{label} (switched off)", label=label)
+
+
 class AssistantForm(ModelForm):
     provider = forms.ChoiceField(
         required=False,
@@ -111,7 +119,7 @@ class AssistantForm(ModelForm):
 
     tools = forms.MultipleChoiceField(
         required=False,
-        choices=lambda: [(tool.name, f"{tool.name}: {inside(gettext(tool.doing))}") for tool in registered().values()],
+        choices=lambda: [(tool.name, _tool_label(tool)) for tool in registered().values()],
         widget=forms.CheckboxSelectMultiple,
         help_text=lazy(
             "What it may do beside writing. What each tool says of itself, and its rules, go into every request."

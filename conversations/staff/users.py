@@ -11,7 +11,7 @@ from django.contrib.admin import ActionLocation
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import AdminPasswordChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -56,13 +56,13 @@ BOXES: Any = [Script("conversations/admin/boxes.js", type="module")]  # the stub
 if TYPE_CHECKING:
     BaseAdmin = DjangoUserAdmin[User]
     BaseGroupAdmin = DjangoGroupAdmin
-    BasePasswordForm = AdminPasswordChangeForm[User]
+    BasePasswordForm, BaseNewUserForm = AdminPasswordChangeForm[User], AdminUserCreationForm[User]
     BaseInline = admin.StackedInline[UserLimits, User]
     BaseSignInInline = admin.StackedInline[GroupSignIn, Group]
 else:
     BaseSignInInline = admin.StackedInline
     BaseAdmin, BaseGroupAdmin, BasePasswordForm = DjangoUserAdmin, DjangoGroupAdmin, AdminPasswordChangeForm
-    BaseInline = admin.StackedInline
+    BaseInline, BaseNewUserForm = admin.StackedInline, AdminUserCreationForm
 
 admin.site.unregister(
     [Group, User, EmailAddress, UserSession, Authenticator]
@@ -75,6 +75,7 @@ NOT_AS_THEM = lazy(
 )
 
 
+PASSWORD_FIELDS = ("usable_password", "password1", "password2")
 NO_SIGN_IN = lazy("This is a service account: nobody signs in with it. Make a token on its page.")
 
 
@@ -129,6 +130,22 @@ class PasswordForm(RevokesTokens, BasePasswordForm):  # type: ignore[misc]  # ea
         return user
 
 
+class NewUserForm(BaseNewUserForm):  # type: ignore[misc]  # each says whose it is
+    """Django's own; without a password where nobody signs in by one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not settings.OPENBOOK_PASSWORD_SIGN_IN:
+            for name in PASSWORD_FIELDS:
+                del self.fields[name]
+
+    def validate_passwords(self, *args: Any, **kwargs: Any) -> None:
+        if settings.OPENBOOK_PASSWORD_SIGN_IN:
+            super().validate_passwords(*args, **kwargs)
+        else:
+            self.cleaned_data["set_usable_password"] = False
+
+
 @admin.register(User)
 class UserAdmin(OfferedLookups[User], BaseAdmin):
     """Django's own, with the way to a user's threads and with a delete that takes them along. Nobody changes who may more
@@ -143,12 +160,18 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
     ]
     readonly_fields = ["threads", "memories", "goes"]
     inlines = [LimitsInline]
+    add_form = NewUserForm
     change_password_form = PasswordForm
     change_user_password_template = "admin/conversations/change_password.html"  # noqa: S105  # no password
     actions = ["link_for_password", "remove_second_factors"]
 
     joined = column("joined", "date_joined", display.when, sort="date_joined")
     seen = column("last sign-in", "last_login", display.when, sort="last_login")
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        if obj is None and not settings.OPENBOOK_PASSWORD_SIGN_IN:
+            return [(None, {"classes": ["wide"], "fields": ["username"]})]
+        return super().get_fieldsets(request, obj)
 
     def _only_one(self, request: HttpRequest, queryset: QuerySet[User], otherwise: str) -> User | None:
         """The one user that was chosen; with none or several, ``None``, and staff are told."""

@@ -161,7 +161,8 @@ def chosen(assistant: Assistant, id: str, access: Access = ALL) -> ModelChoice:
 
 
 def refuse_unless_allowed(assistant: Assistant, provider: str, model: str, access: Access) -> None:
-    """Raise ``AssistantNotAllowed`` or ``ModelNotOffered`` where the person's groups don't allow this call."""
+    """Raise ``AssistantNotAllowed`` or ``ModelNotOffered`` where the server or the person's groups don't allow this
+    call."""
     if not access.allows_assistant(assistant.slug):
         raise AssistantNotAllowed(
             worded(
@@ -174,12 +175,15 @@ def refuse_unless_allowed(assistant: Assistant, provider: str, model: str, acces
     if access.allows_model(provider, model):
         return
     offered = ids_of(choices_of(assistant, access))
+    is_here = access.server is None or access.server.allows_model(provider, model)
     what = (
         "Choose one of these: {models}." if offered else "Choose another assistant, or ask whoever manages your group."
     )
     raise ModelNotOffered(
         worded(
-            "Your groups don't allow {model} through {provider}.",
+            "Your groups don't allow {model} through {provider}."
+            if is_here
+            else "This server doesn't allow {model} through {provider}.",
             what,
             model=model or "?",
             provider=provider,

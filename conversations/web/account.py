@@ -1,5 +1,7 @@
 """The pages on which people look after their account. They need no script."""
 
+from functools import partial
+
 from allauth.account import views as allauth_views
 from allauth.account.utils import get_next_redirect_url
 from allauth.usersessions.models import UserSession
@@ -26,6 +28,7 @@ from conversations.accounts import (
 )
 from conversations.accounts.keeping import keeping_of
 from conversations.accounts.managers import groups_managed_by
+from conversations.errors import ExportOff
 from conversations.files import store
 from conversations.holds import coverage
 from conversations.models.projects import LONGEST_INSTRUCTIONS
@@ -150,11 +153,13 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@fresh_sign_in()
 @require_http_methods(["GET", "HEAD"])
 def export(request: SignedInRequest) -> HttpResponse:
-    """The way to take everything along, for whoever has just proven who they are."""
-    return render(request, "account/export.html")
+    """The way to take everything along, for whoever has just proven who they are. 403 where that is off."""
+    if "export" not in switches.on_for(request.user.pk):
+        return render(request, "account/export.html", {"is_off": translated(ExportOff.message)}, status=403)
+    page: HttpResponse = fresh_sign_in()(partial(render, template_name="account/export.html"))(request)
+    return page
 
 
 @never_cache

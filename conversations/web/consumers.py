@@ -30,6 +30,7 @@ from conversations.web.access_checks import access_checks
 from conversations.wire.events import ThreadClearedData
 
 log = logging.getLogger("openbook.chat")
+access_log = logging.getLogger("openbook.access")
 
 SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, RESTART, TRY_LATER = 4401, 4403, 4404, 4408, 1012, 1013
 CLOSE_CODES: Mapping[type[OpenbookError], int] = {
@@ -92,6 +93,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.identity = socket_access.identify(self.scope)
         self.touched_again_at = 0.0
         if not socket_access.same_origin(self.scope):
+            self._log_refusal(403)
             await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
             return
         await self.accept(socket_access.TOKEN_PROTOCOL if socket_access.offered_token(self.scope) else None)
@@ -127,6 +129,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await self._touch(visitor, frame)
                 await self._handle(visitor, frame)
             except OpenbookError as error:
+                self._log_refusal(error.status, self.visitor)
                 await self._answer(error, frame)
             except Exception as error:  # whatever it is, the person is told and the socket stays open
                 if is_away(error):
@@ -146,14 +149,17 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def _open(self) -> None:
         thread_id = self.scope["url_route"]["kwargs"]["thread_id"]
+        visitor: socket_access.Visitor | None = None
         try:
-            self._let_in(await in_database(self.identity.visitor)())
+            visitor = await in_database(self.identity.visitor)()
+            self._let_in(visitor)
             if thread_id != threads.NEW:
                 thread = await in_database(threads.get)(self._visitor().user, thread_id)
                 self.thread_state = threads.state_of(thread)
                 await self._belong_to(thread)
             access_checks().add(self)
         except ACCESS_ENDED as error:
+            self._log_refusal(error.status, visitor)
             await self._leave(error)
         except (OperationalError, InterfaceError):
             await self._leave(errors.Unavailable())
@@ -322,6 +328,20 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     async def _say(self, type: str, data: ErrorObject | ThreadClearedData) -> None:
         """What is of no reply."""
         await self.send(wire.frame({"type": type, "reply": None, "seq": 0, "at": moment(timezone.now()), "data": data}))
+
+    def _log_refusal(self, status: int, visitor: socket_access.Visitor | None = None) -> None:
+        """Who tried what they may not, by ids, as HTTP's middleware does."""
+        if status in (401, 403):
+            access_log.info(
+                "access refused",
+                extra={
+                    "status": status,
+                    "method": "WEBSOCKET",
+                    "route": "ws/threads/<thread_id>/",
+                    "user_id": visitor.user.pk if visitor else None,
+                    "address": self._address() if settings.OPENBOOK_AUDIT_ADDRESSES else "",
+                },
+            )
 
     async def _leave(self, error: OpenbookError) -> None:
         """Nothing is heard or said after this, also while the other end takes its time to hang up."""

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.utils.translation import gettext
 
+from conversations.accounts.group_access import ALL, installation
 from conversations.context import replay
 from conversations.context.built_context import Context
 from conversations.context.explain.section_names import HISTORY, label_of
@@ -180,7 +181,7 @@ def _of_assistant(other: Assistant) -> Settings:
     off = other.rewriting == Assistant.Rewriting.OFF
     return Settings(
         assistant=assistant,
-        tools=tools_for(other, provider),
+        tools=tools_for(other, provider, access=installation() or ALL),
         query=QueryChoice.OFF if off else QueryChoice.RECORDED,
     )
 

@@ -12,7 +12,7 @@ from config.settings import mailers
 from config.worker.loop import OneTask
 from conversations.accounts import allowances, budget_warnings, budgets, mailing
 from conversations.errors import BudgetExceeded
-from conversations.models import Budget, BudgetPool, GroupManager, OutgoingMail
+from conversations.models import AuditEvent, Budget, BudgetPool, GroupManager, OutgoingMail
 from conversations.tasks import warn_of_budgets
 from conversations.threads import deletion
 from tests.conversations.accounts.test_budgets import TRIAL, grouped, priced, reserve, settle
@@ -49,6 +49,9 @@ def test_managers_are_told_once_of_each_level(user: User, settings: Settings) ->
     warn_of_budgets.call()
     reached = BudgetPool.objects.get(user=None)
     assert (reached.warned_day, reached.warned_month) == (100, 0)
+    event = AuditEvent.objects.get(kind="budget_exceeded")
+    assert (event.actor_kind, event.target_kind, event.target_id) == ("system", "conversations.Budget", str(budget.pk))
+    assert event.details == {"period": "day", "group": budget.group_id}
     budget_warnings.announce(budget_warnings.LimitReached(budget=budget, period="day", level=100))
     assert mailing.send_due() == 1
     (told,) = mail.outbox

@@ -1,5 +1,6 @@
 """Staff work from their networks alone, whichever door they come by."""
 
+import json
 from io import StringIO
 from ipaddress import ip_network
 
@@ -11,7 +12,7 @@ from pytest_django import Settings
 from conversations import checks
 from conversations.accounts import staff_networks, tokens
 from conversations.errors import AddressNotAllowed
-from conversations.models import AuditEvent, Scope
+from conversations.models import AuditEvent, Scope, SharedPrompt
 from tests.conversations.factories import make_user
 
 HERE, HERE6, ELSEWHERE = "10.1.2.3", "2001:db8::7", "192.0.2.7"
@@ -53,6 +54,34 @@ def test_staff_are_refused_from_elsewhere_and_it_is_recorded() -> None:
     with pytest.raises(AddressNotAllowed):
         tokens.valid(staff, address=ELSEWHERE)
     assert events.filter(actor_kind="token").count() == 1
+
+
+@pytest.mark.django_db
+def test_acts_of_staff_that_have_no_page_under_admin_are_held_too() -> None:
+    root, person, client = make_user("root", is_staff=True, is_superuser=True), make_user("ann"), Client()
+    client.force_login(root)
+    secret = tokens.issue(user=root, name="own", scopes=[Scope.READ, Scope.WRITE])
+    new = {"name": "Minutes", "text": "Write minutes.", "shared": True}
+    made = client.post("/api/v1/prompts/", new, "application/json", REMOTE_ADDR=HERE).json()["id"]
+    refused = (403, "address_not_allowed")
+
+    def status(method: str, path: str, body: object = None, **more: str) -> tuple[int, str]:
+        answer = client.generic(
+            method, f"/api/v1/{path}", json.dumps(body), "application/json", REMOTE_ADDR=ELSEWHERE, **more
+        )
+        return answer.status_code, answer.json()["error"]["code"] if answer.status_code >= 400 else ""
+
+    for more in ({}, {"HTTP_AUTHORIZATION": f"Token {secret}"}):
+        assert status("PATCH", f"prompts/{made}/", {"name": "Mine"}, **more) == refused
+        assert status("DELETE", f"prompts/{made}/", **more) == refused
+        assert status("POST", "prompts/", new, **more) == refused
+        assert status("POST", "prompts/", new | {"shared": False}, **more) == (201, "")
+    assert status("GET", "invitations/") == refused
+    assert client.get("/account/invitations/", REMOTE_ADDR=ELSEWHERE).status_code == 403
+    assert SharedPrompt.objects.get(pk=made).name == "Minutes"
+    assert AuditEvent.objects.filter(kind="staff_address_refused", actor_kind="token").count() == 3
+    client.force_login(person)
+    assert status("POST", "prompts/", new) == (403, "prompt_not_yours")
 
 
 def test_the_operator_can_look_first(settings: Settings) -> None:

@@ -8,10 +8,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient
 from pytest_django import Settings
 
+from conversations.accounts import tokens
 from conversations.accounts.switches import SWITCHES, on_by
 from conversations.models import GroupAccess
 from conversations.runtime.db import in_database
+from tests.conversations.accounts.test_group_access import send
 from tests.conversations.factories import make_user
+from tests.conversations.web.sockets import Socket
 
 ALL = frozenset(SWITCHES)
 
@@ -72,6 +75,56 @@ async def test_what_is_off_is_refused_and_not_shown(settings: Settings, by: str)
         await GroupAccess.objects.acreate(group=group, **dict.fromkeys(SWITCHES, False))
         await user.groups.aadd(group)
     assert await answers(client) == OFF
+    told = await client.get("/account/export/")
+    assert (told.status_code, "Exporting everything is off here" in told.content.decode()) == (403, True)
     page = (await client.get("/")).content.decode()
     assert 'id="export"' not in page and 'id="attach" type="button" hidden' in page
     assert '"switches": []' in page and '"share_days": null' in page
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+async def test_models_and_tools_that_the_server_does_not_allow_are_not_offered_chosen_or_used(
+    settings: Settings,
+) -> None:
+    user, client = await in_database(make_user)("ada"), AsyncClient()
+    await client.aforce_login(user)
+    token = await in_database(tokens.issue)(user=user, name="own")
+
+    async def asked(path: str, **body: Any) -> tuple[int, Any]:
+        response = await client.post(path, body, "application/json", headers={"X-Api-Key": token})
+        return response.status_code, response.json()
+
+    async def tools() -> list[str]:
+        opened = await in_database(send)(user, assistant="analyst")
+        assert opened.recorded
+        return [tool["name"] for tool in opened.recorded[1].payload.get("tools", ())]
+
+    sent = {"content": "Hello.", "assistant": "analyst"}
+    call = {"model": "analyst", "max_tokens": 99, "messages": [{"role": "user", "content": "Hello."}]}
+    status, answer = await asked("/api/v1/threads/new/messages/", **sent)
+    assert (status, len(await tools()) > 1) == (201, True), answer
+
+    settings.OPENBOOK_ALLOWED_TOOLS = frozenset({"save_artifact"})
+    assert await tools() == ["save_artifact"]
+    settings.OPENBOOK_ALLOWED_MODELS = frozenset({"anthropic/some-model"})
+    refused = [
+        await asked("/api/v1/threads/new/messages/", **sent),
+        await asked(f"/api/v1/threads/{answer['thread']}/messages/", **sent),
+        await asked(f"/api/v1/replies/{answer['reply']['id']}/retry/"),
+        await asked("/api/v1/threads/new/messages/", **sent, model="offline"),
+    ]
+    assert [(status, told["error"]["code"]) for status, told in refused] == [(400, "model_not_offered")] * 4
+    words = {told["error"]["message"] for _, told in refused[:3]}
+    assert len(words) == 1 and "This server doesn't allow offline" in words.pop()
+    status, told = await asked("/v1/messages", **call)
+    assert (status, "This server doesn't allow offline" in told["error"]["message"]) == (400, True)
+
+    socket = Socket(session=client.cookies["sessionid"].value)
+    await socket.connect()
+    await socket.send("message.send", **sent)
+    frame = await socket.receive()
+    assert (frame["type"], frame["data"]["code"]) == ("error", "model_not_offered")
+    await socket.leave()
+    assert (await client.get("/api/v1/models/")).json() == {"results": []}
+    assert '"choices": []' in (await client.get("/")).content.decode()

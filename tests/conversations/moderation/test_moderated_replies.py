@@ -6,17 +6,20 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.utils import translation
 from pytest_django import Settings
 
 from artifacts.models import Artifact
 from conversations import replies
+from conversations.accounts import tokens
 from conversations.context.record import snapshot_api
 from conversations.context.tokens.estimate import estimate_tokens
 from conversations.errors import RefusedByModeration, describe
 from conversations.models import (
+    ApiToken,
     Assistant,
+    AuditEvent,
     ContextSnapshot,
     Message,
     ModerationFinding,
@@ -36,6 +39,7 @@ from conversations.runtime.wording import translated
 from tests import model_scripts as scripts
 from tests.conversations.connections import LOOPBACK, make_connection
 from tests.conversations.factories import make_file, make_moderator, make_thread, make_user
+from tests.conversations.web.sockets import Socket
 from tests.model_server import ModelServer
 from tests.other_services import elsewhere
 
@@ -102,6 +106,32 @@ async def test_a_refused_message_reaches_no_model_and_no_later_context(user: Use
     assert shown(events) == "It is a bird."
     assert SECRET not in json.dumps(model.bodies).lower()
     assert await findings(opened) == [("Projects", "message", "allowed", [])]
+
+
+async def test_a_frame_that_is_refused_is_in_the_audit_record_by_whoever_sent_it(
+    user: User, model: ModelServer
+) -> None:
+    await in_database(make_moderator)()
+    token = await in_database(tokens.issue)(user=user, name="own")
+    session = AsyncClient()
+    await session.aforce_login(user)
+    for socket in (Socket(token=token), Socket(session=session.cookies["sessionid"].value)):
+        await socket.connect()
+        await socket.send("message.send", content="Tell me of Falcon")
+        frames = await socket.reply()
+        assert frames[-1]["data"]["error"]["code"] == "refused_by_moderation"
+        await socket.leave()
+    events = [event async for event in AuditEvent.objects.filter(kind="moderation_refused").order_by("id")]
+    row = await ApiToken.objects.aget(user=user)
+    assert [(event.actor_kind, event.actor_id, event.outcome) for event in events] == [
+        ("token", user.pk, "denied"),
+        ("person", user.pk, "denied"),
+    ]
+    replied = [str(id) async for id in Reply.objects.order_by("id").values_list("id", flat=True)]
+    assert [(event.target_kind, event.target_id) for event in events] == [("conversations.Reply", id) for id in replied]
+    assert [event.details.get("token") for event in events] == [row.pk, None]
+    assert {(event.details["moderator"], event.details["stage"]) for event in events} == {("Projects", "message")}
+    assert SECRET not in json.dumps([event.details for event in events]).lower()
 
 
 async def test_what_is_marked_goes_on(user: User, model: ModelServer) -> None:

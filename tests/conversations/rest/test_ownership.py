@@ -5,7 +5,7 @@ import uuid
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from pytest_django import Settings
 
@@ -17,9 +17,11 @@ from conversations.models import (
     Feedback,
     File,
     FilePart,
+    GroupManager,
     Message,
     Project,
     Reply,
+    Scope,
     Share,
     Thread,
 )
@@ -30,6 +32,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import (
     make_feedback,
     make_file,
+    make_invitation,
     make_project,
     make_prompt,
     make_share,
@@ -187,6 +190,20 @@ async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are
         if method != "GET":
             assert await in_database(rows)() == before, path
     assert await in_database(rows)() == before
+
+
+async def test_anothers_invitation_is_an_unknown_one_to_who_may_invite(user: User, other_user: User) -> None:
+    group = await Group.objects.acreate(name="Research")
+    await GroupManager.objects.acreate(group=group, user=other_user)
+    secret = await in_database(tokens.issue)(user=other_user, name="own", scopes=[Scope.STAFF_INVITATIONS])
+    api = Api(authorization=f"Token {secret}")
+    theirs, own = [await in_database(make_invitation)(maker) for maker in (user, other_user)]
+    answer = await api.call("DELETE", f"invitations/{theirs.id}/")
+    assert answer.code == (404, "not_found", "invitation_not_found")
+    assert answer.refusal == (await api.call("DELETE", f"invitations/{uuid.uuid4()}/")).refusal
+    await theirs.arefresh_from_db()
+    assert theirs.revoked_at is None
+    assert (await api.call("DELETE", f"invitations/{own.id}/")).status == 204
 
 
 ORDER = ["GET", "PATCH", "POST", "DELETE"]

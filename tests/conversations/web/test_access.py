@@ -117,6 +117,31 @@ async def test_a_token_that_may_not_read_is_let_go(user: User) -> None:
     assert (await receive_error(socket), await socket.close_code()) == (lacks("read", "write", "export"), 4403)
 
 
+async def test_sockets_that_are_refused_are_in_the_log_by_ids(user: User, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="openbook.access")
+    blind = await in_database(tokens.issue)(user=user, name="blind", scopes=["write"])
+    watching = await in_database(tokens.issue)(user=user, name="watch", scopes=["read"])
+    assert await Socket(token=blind, origin="http://evil.example").connect() == REFUSED
+    for socket in (Socket(), Socket(token=blind)):
+        await socket.connect()
+        await socket.receive()
+        await socket.close_code()
+    async with connected(token=watching) as socket:
+        await socket.send("message.send", content="Hello.")
+        await socket.receive()
+    lines = [vars(line) for line in caplog.records if line.name == "openbook.access"]
+    assert {(line["msg"], line["method"], line["route"]) for line in lines} == {
+        ("access refused", "WEBSOCKET", "ws/threads/<thread_id>/")
+    }
+    assert [(line["status"], line["user_id"]) for line in lines] == [
+        (403, None),
+        (401, None),
+        (403, user.pk),
+        (403, user.pk),
+    ]
+    assert blind not in caplog.text and watching not in caplog.text
+
+
 async def test_a_message_beyond_the_limits_comes_back_with_its_own_id(user: User, session: str) -> None:
     await UserLimits.objects.acreate(user=user, running_replies=0, tokens_day=10)
     async with connected(session=session) as socket:

@@ -1,6 +1,8 @@
 """Invitations and sign-up: who may invite to what, who gets in by it, and what is proven before an account is there."""
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +12,9 @@ import time_machine
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import Group, Permission, User
 from django.core import mail
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -248,3 +252,47 @@ def test_staff_see_all_and_revoke_where_they_may(manager: User, client: Client) 
     assert kinds() == ["invitation_made", "invitation_revoked"]
     manager.delete()
     assert not Invitation.objects.exists()
+
+
+def test_lists_look_once_at_whoever_made_them(manager: User, client: Client) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+
+    def statements(path: str) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(path).text.count("Research") >= Invitation.objects.count()
+        return len(asked)
+
+    invitations.make(manager, Plan(groups=[research()]))
+    statements("/admin/conversations/invitation/")  # fills what is kept
+    one = statements("/admin/conversations/invitation/")
+    for _ in range(2):
+        invitations.make(manager, Plan(groups=[research()]))
+    assert statements("/admin/conversations/invitation/") == one
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_use_the_last_place_at_once_one_is_in(manager: User) -> None:
+    barrier, people = threading.Barrier(2, timeout=30), [make_user("ann"), make_user("ben")]
+
+    def join(invitation: Invitation, user: User) -> bool:
+        try:
+            barrier.wait()
+            invitations.use(invitation.pk, user)
+        except InvitationEnded:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(5):
+            invitation = invitations.make(manager, Plan(groups=[research()]))
+            joined = list(threads.map(join, [invitation] * 2, people))
+            assert sorted(joined) == [False, True]
+            invitation.refresh_from_db()
+            assert (invitation.uses, [use.user for use in invitation.used_by.all()]) == (
+                1,
+                [people[joined.index(True)]],
+            )
+            assert list(research().user_set.all()) == [people[joined.index(True)]]
+            research().user_set.clear()

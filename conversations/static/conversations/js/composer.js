@@ -50,6 +50,7 @@ export class Composer {
     wireDropping(
       (files, pastedAt) => this.#attach(files, pastedAt),
       (words) => this.say(words),
+      !byId("attach").hidden,
     );
     attachments.onChange = (attachment) => this.#filesChanged(attachment);
   }

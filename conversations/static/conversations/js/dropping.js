@@ -3,8 +3,11 @@
 import { byId } from "./dom.js";
 import { gettext } from "./language.js";
 
-/** @param {(files: File[], pastedAt?: Date) => void} onFiles @param {(words: string) => void} onRefused */
-export function wireDropping(onFiles, onRefused) {
+/**
+ * @param {(files: File[], pastedAt?: Date) => void} onFiles @param {(words: string) => void} onRefused
+ * @param {boolean} isOn whether files may come at all: else nothing takes them, and the page stays
+ */
+export function wireDropping(onFiles, onRefused, isOn) {
   const conversation = byId("conversation");
   const frame = byId("drop-frame");
   const show = (shown) => {
@@ -13,7 +16,7 @@ export function wireDropping(onFiles, onRefused) {
   document.addEventListener("dragover", (event) => {
     if (!bringsFiles(event) || event.defaultPrevented) return;
     event.preventDefault(); // else the browser opens the file in place of the page
-    const here = conversation.contains(/** @type {Node} */ (event.target));
+    const here = isOn && conversation.contains(/** @type {Node} */ (event.target));
     event.dataTransfer.dropEffect = here ? "copy" : "none";
     show(here);
   });
@@ -22,14 +25,14 @@ export function wireDropping(onFiles, onRefused) {
     show(false);
     if (!bringsFiles(event) || event.defaultPrevented) return;
     event.preventDefault();
-    if (!conversation.contains(/** @type {Node} */ (event.target))) return;
+    if (!isOn || !conversation.contains(/** @type {Node} */ (event.target))) return;
     const { files, folders } = droppedOf(event.dataTransfer);
     if (folders) onRefused(gettext("A folder can't be attached. Choose the files in it."));
     if (files.length) onFiles(files);
   });
   document.addEventListener("paste", (event) => {
     const { clipboardData: data, target } = event;
-    if (!data.files.length || hasOwnText(data) || isOtherField(/** @type {Element} */ (target))) return;
+    if (!isOn || !data.files.length || hasOwnText(data) || isOtherField(/** @type {Element} */ (target))) return;
     event.preventDefault();
     onFiles([...data.files], new Date());
   });

@@ -110,10 +110,12 @@ list.addEventListener("click", (event) => {
 });
 
 const drop = byId("files-section");
+const isUploadOn = !byId("attach").hidden;
 drop.addEventListener("dragover", (event) => {
   if (!event.dataTransfer.types.includes("Files")) return;
-  event.preventDefault();
-  drop.classList.add("is-over");
+  event.preventDefault(); // else the browser opens the file in place of the page
+  if (isUploadOn) drop.classList.add("is-over");
+  else event.dataTransfer.dropEffect = "none";
 });
 drop.addEventListener("dragleave", (event) => {
   if (!drop.contains(/** @type {Node} */ (event.relatedTarget))) drop.classList.remove("is-over");
@@ -122,7 +124,7 @@ drop.addEventListener("drop", (event) => {
   drop.classList.remove("is-over");
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
-  add([...event.dataTransfer.files]);
+  if (isUploadOn) add([...event.dataTransfer.files]);
 });
 
 addEventListener("online", () => attachments.setConnected(true));
