@@ -56,7 +56,8 @@ BOXES: Any = [Script("conversations/admin/boxes.js", type="module")]  # the stub
 if TYPE_CHECKING:
     BaseAdmin = DjangoUserAdmin[User]
     BaseGroupAdmin = DjangoGroupAdmin
-    BasePasswordForm, BaseNewUserForm = AdminPasswordChangeForm[User], AdminUserCreationForm[User]
+    BasePasswordForm = AdminPasswordChangeForm[User]
+    BaseNewUserForm = AdminUserCreationForm[User]
     BaseInline = admin.StackedInline[UserLimits, User]
     BaseSignInInline = admin.StackedInline[GroupSignIn, Group]
 else:
@@ -130,7 +131,7 @@ class PasswordForm(RevokesTokens, BasePasswordForm):  # type: ignore[misc]  # ea
         return user
 
 
-class NewUserForm(BaseNewUserForm):  # type: ignore[misc]  # each says whose it is
+class NewUserForm(BaseNewUserForm):
     """Django's own; without a password where nobody signs in by one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

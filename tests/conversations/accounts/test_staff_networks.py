@@ -65,17 +65,18 @@ def test_acts_of_staff_that_have_no_page_under_admin_are_held_too() -> None:
     made = client.post("/api/v1/prompts/", new, "application/json", REMOTE_ADDR=HERE).json()["id"]
     refused = (403, "address_not_allowed")
 
-    def status(method: str, path: str, body: object = None, **more: str) -> tuple[int, str]:
+    def status(method: str, path: str, body: object = None, headers: dict[str, str] | None = None) -> tuple[int, str]:
+        data = json.dumps(body)
         answer = client.generic(
-            method, f"/api/v1/{path}", json.dumps(body), "application/json", REMOTE_ADDR=ELSEWHERE, **more
+            method, f"/api/v1/{path}", data, "application/json", headers=headers, REMOTE_ADDR=ELSEWHERE
         )
         return answer.status_code, answer.json()["error"]["code"] if answer.status_code >= 400 else ""
 
-    for more in ({}, {"HTTP_AUTHORIZATION": f"Token {secret}"}):
-        assert status("PATCH", f"prompts/{made}/", {"name": "Mine"}, **more) == refused
-        assert status("DELETE", f"prompts/{made}/", **more) == refused
-        assert status("POST", "prompts/", new, **more) == refused
-        assert status("POST", "prompts/", new | {"shared": False}, **more) == (201, "")
+    for headers in ({"Authorization": f"Token {secret}"}, {}):
+        assert status("PATCH", f"prompts/{made}/", {"name": "Mine"}, headers) == refused
+        assert status("DELETE", f"prompts/{made}/", headers=headers) == refused
+        assert status("POST", "prompts/", new, headers) == refused
+        assert status("POST", "prompts/", new | {"shared": False}, headers) == (201, "")
     assert status("GET", "invitations/") == refused
     assert client.get("/account/invitations/", REMOTE_ADDR=ELSEWHERE).status_code == 403
     assert SharedPrompt.objects.get(pk=made).name == "Minutes"
