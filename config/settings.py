@@ -532,7 +532,7 @@ MIDDLEWARE = [
     "config.server.middleware.staff_networks_only",
     "config.server.middleware.streams_end_with_access",
     "config.server.middleware.pages_count",
-    "config.server.middleware.second_factor_first",
+    "config.server.middleware.duties_first",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",

@@ -14,6 +14,7 @@ from conversations.staff.invitations import InvitationAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.mail import OutgoingMailAdmin
 from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
+from conversations.staff.notices import BannerAdmin, NoticeAdmin
 from conversations.staff.projects import ProjectAdmin
 from conversations.staff.prompts import SharedPromptAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
@@ -33,6 +34,7 @@ __all__ = [
     "ApiTokenAdmin",
     "AssistantAdmin",
     "AuditEventAdmin",
+    "BannerAdmin",
     "BudgetAdmin",
     "ConnectionAdmin",
     "ContentAccessAdmin",
@@ -46,6 +48,7 @@ __all__ = [
     "MessageAdmin",
     "ModerationFindingAdmin",
     "ModeratorAdmin",
+    "NoticeAdmin",
     "OutgoingMailAdmin",
     "ProjectAdmin",
     "ReplyAdmin",

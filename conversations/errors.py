@@ -379,6 +379,20 @@ class SecondFactorNeeded(OpenbookError):
     message = "Your account needs a second factor. Set one up at /accounts/2fa/, then try again."
 
 
+class NoticeNotAccepted(OpenbookError):
+    type, code, status = "permission", "notice_not_accepted", 403
+    message = (
+        "There is a notice that you have to accept first, on the page /notice/ or by `GET notice/` and `POST notice/`."
+    )
+
+
+class NoticeChanged(Conflict):
+    """``details["version"]`` is the one in force; null: there is none any more."""
+
+    code = "notice_changed"
+    message = "The notice has changed since you read it. Read it again, then accept it."
+
+
 class AccountLeaving(OpenbookError):
     type, code, status = "permission", "account_leaving", 403
     message = (

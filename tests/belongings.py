@@ -1,5 +1,6 @@
 """One row of everything that a person can have, with one word in all of their texts, to find it where it must not be."""
 
+from datetime import timedelta
 from typing import Any
 
 from allauth.socialaccount.models import SocialApp
@@ -17,6 +18,7 @@ from conversations.models import (
     Assistant,
     AuditEvent,
     AuditKind,
+    Banner,
     Budget,
     Connection,
     ContentAccess,
@@ -27,6 +29,7 @@ from conversations.models import (
     Message,
     ModerationFinding,
     Moderator,
+    Notice,
     OutgoingMail,
     Project,
     Prompt,
@@ -149,6 +152,10 @@ def belongings(person: User) -> Row:
         type(file): file.pk,
         Prompt: make_prompt(person, NEEDLE, name=NEEDLE).pk,
         SharedPrompt: make_shared_prompt().pk,
+        Notice: Notice.objects.get_or_create(title="A draft", text="Be kind.", version=None)[0].pk,
+        Banner: Banner.objects.get_or_create(
+            text="It was so.", defaults={"starts_at": now - timedelta(days=1), "ends_at": now}
+        )[0].pk,
         Moderator: (Moderator.objects.first() or make_moderator(is_active=False)).pk,
         ModerationFinding: make_finding(reply).pk,
         Budget: Budget.objects.create(group=Group.objects.create(name=f"of {person.pk}")).pk,

@@ -34,11 +34,12 @@ DIRECTORY = {
     "conversations_contentaccess",
     "conversations_directoryuser",
     "conversations_invitationuse",
+    "conversations_noticeacceptance",
     "conversations_outgoingmail",
     "conversations_userlimits",
 }
-"""Tables that are looked through for all persons: who signs in, who was invited, with which limits, who looked at what, who
-goes when, which mails go out; and what the members of a group use together."""
+"""Tables that are looked through for all persons: who signs in, who was invited, who accepted a notice, with which limits, who
+looked at what, who goes when, which mails go out; and what the members of a group use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 COLUMNS = """

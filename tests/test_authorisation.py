@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from ipaddress import ip_network
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from allauth.account.internal.flows import login
@@ -31,6 +32,7 @@ from conversations.models import (
     GroupManager,
     GroupSignIn,
     Message,
+    Notice,
     Project,
     Reply,
     Scope,
@@ -101,6 +103,8 @@ ABOUT_ONESELF = (
         "memories/forget",
         "memories/forgetting",
         "models",
+        "notice",
+        "banners",
         "tags",
     ),
     *("memories/search", "preferences", "projects", "prompts", "shares"),
@@ -129,6 +133,7 @@ EXPECTED: dict[str, Kind] = {
     "account/language/": PAGE,
     "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
+    "notice/": PAGE,
     "account/shares/": PAGE,
     "account/leavers/": PAGE,
     "account/leavers/<int:leaver_id>/": ROW_PAGE,
@@ -261,6 +266,8 @@ class Caller:
     """A session of an account that nobody signs in with."""
     is_lacking: bool = False
     """Of a second factor that they have to have."""
+    is_asked: bool = False
+    """To accept a notice first."""
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -344,6 +351,7 @@ WITHOUT_TEXTS = {
     "account/delete/",
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
+    "notice/",
     "account/leavers/",
     "account/invitations/",
     "account/export/",
@@ -361,6 +369,8 @@ WITHOUT_TEXTS = {
             "leavers",
             "limits",
             "models",
+            "notice",
+            "banners",
             "preferences",
             "session",
             "shares",
@@ -439,6 +449,16 @@ def is_led_to_a_factor(kind: Kind, path: str, status: int, location: str) -> boo
     return status == 403 if path.startswith("/api/") else (status, location) == TO_SET_ONE_UP
 
 
+def is_led_to_the_notice(kind: Kind, method: str, path: str, status: int, location: str) -> bool:
+    """Of somebody who has not accepted it: nothing but what anybody may read."""
+    if kind is Kind.OPEN and status not in (401, 403):
+        return True
+    if path.startswith("/api/"):
+        return status == 403
+    goal = path if method == "GET" else "/"
+    return (status, location) == (302, f"/notice/?{urlencode({'next': goal})}")
+
+
 def is_right(  # noqa: C901
     kind: Kind, caller: Caller, method: str, path: str, status: int, location: str
 ) -> bool:
@@ -484,6 +504,15 @@ TO_SET_ONE_UP = (302, "/accounts/2fa/")
 WITHOUT_FACTOR = {
     f"/accounts/{path}" for path in ("reauthenticate/", "again/", *(f"2fa/{name}" for name in OWN_FACTORS))
 }
+WITHOUT_NOTICE = {
+    "/notice/",
+    "/api/v1/notice/",
+    "/api/v1/banners/",
+    "/account/export/",
+    "/api/v1/export/",
+    "/account/delete/",
+}
+"""Open to who has not accepted the notice, beside what it takes to set up a second factor."""
 WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove", "edit")}
 """What it takes to set up a second factor."""
 FRESH_CALLS = {"/api/v1/export/"}
@@ -524,6 +553,7 @@ CALLERS = (
     *("nobody", "other", "staff", *groups.GROUPS, "superuser", "deactivated"),
     "service",  # a session of a service account opens nothing
     "second factor missing",
+    "notice not accepted",
     "manager",
     AWAY,
     *TOKENS,
@@ -546,11 +576,13 @@ def make_caller(name: str) -> Caller:
         return Caller()
     scopes = TOKENS.get(name, ())
     of_staff = name in {f"{scope} token" for scope in OF_STAFF}
-    is_lacking = name == "second factor missing"
+    is_lacking, is_asked = name == "second factor missing", name == "notice not accepted"
+    if is_asked:
+        Notice.objects.create(title="Rules", text="Be kind.", version=1, published_at=clock.now())
     user = make_user(
         "somebody",
-        is_staff=of_staff or is_lacking or name in ("staff", AWAY, *groups.GROUPS),
-        is_superuser=name in ("superuser", AWAY) or is_lacking,
+        is_staff=of_staff or is_lacking or is_asked or name in ("staff", AWAY, *groups.GROUPS),
+        is_superuser=name in ("superuser", AWAY) or is_lacking or is_asked,
     )
     with_some_password(user)
     held = (
@@ -599,6 +631,7 @@ def make_caller(name: str) -> Caller:
         is_barred=name == "service",
         is_lacking=is_lacking,
         is_away=name == AWAY,
+        is_asked=is_asked,
         manages=manages,
     )
 
@@ -624,6 +657,8 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: 
             if caller.is_lacking and path not in WITHOUT_FACTOR and kind is not Kind.PROGRAM
             else status == 403
             if caller.is_away and path.startswith(OF_STAFFS_NETWORKS) and path not in OPEN_ELSEWHERE
+            else is_led_to_the_notice(kind, method, path, status, location)
+            if caller.is_asked and path not in WITHOUT_FACTOR | WITHOUT_NOTICE and kind not in (PROGRAM, SCIM)
             else is_right(kind, caller, method, path, status, location)
         )
         if not is_expected or NEEDLE in text or status >= 500:
@@ -673,6 +708,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
     without = {route for route, (status, has_needle) in found.items() if not has_needle}
     assert {route: status for route, (status, _) in found.items() if status != 200} == {
         **dict.fromkeys(("accounts/password/set/", "admin/password_change/"), 302),  # there is a password
+        "notice/": 302,  # there is none
         "s/<str:token>/continue/": 302,  # by a form
         "api/v1/tokens/current/": 404,
         **dict.fromkeys((path for path, kind in EXPECTED.items() if kind is GROUP_PAGE), 404),  # they manage no group
@@ -691,6 +727,7 @@ SOCKET_CODES = {
     **dict.fromkeys(("nobody", "deactivated", "service", "second factor missing"), LET_GO),
     **{name: NOT_FOR_THIS for name, scopes in TOKENS.items() if Scope.READ not in scopes},
     "token elsewhere": NOT_FOR_THIS,
+    "notice not accepted": NOT_FOR_THIS,
 }
 
 

@@ -8,12 +8,14 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.decorators import async_only_middleware
 from django.utils.functional import SimpleLazyObject
+from django.utils.http import urlencode
 
 from config.server import failures
 from config.server.refusals import LOGGED, log_refusal
-from conversations.accounts import limits, second_factors, sign_in, staff_networks
+from conversations.accounts import limits, notices, second_factors, sign_in, staff_networks
 from conversations.errors import RateLimited
 from conversations.rest import streams
 from conversations.runtime import telemetry
@@ -28,6 +30,11 @@ OPEN_WITHOUT_FACTOR = (
     *(f"/accounts/{name}/" for name in ("2fa", "login", "logout", "reauthenticate", "again", "leaving")),
 )
 """What is read by anybody, or needed to set one up."""
+
+OPEN_WITHOUT_NOTICE = ("/notice/", "/account/export/", "/account/delete/")
+"""Beside those: the notice itself, and the ways to leave with what is one's own."""
+NOTICES_OF_STAFF = "/admin/conversations/notice/"
+"""Where superusers mend or withdraw one that they have not accepted."""
 
 IMMUTABLE = {
     "api/v1/files/<str:file_id>/thumbnail/",
@@ -155,22 +162,36 @@ def staff_networks_only(get_response: GetResponse) -> GetResponse:
 
 
 @async_only_middleware
-def second_factor_first(get_response: GetResponse) -> GetResponse:
-    """Whoever has to have a second factor and has none is led to set one up, from whatever page. Calls say it themselves."""
+def duties_first(get_response: GetResponse) -> GetResponse:
+    """From whatever page, whoever has to have a second factor and has none is led to set one up, and then whoever has not
+    accepted the notice to read it. Calls say it themselves."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
-        if not request.path.startswith(OPEN_WITHOUT_FACTOR) and await sync_to_async(_is_lacking_factor)(request):
-            return redirect("mfa_index")
-        return await get_response(request)
+        led = None
+        if not request.path.startswith(OPEN_WITHOUT_FACTOR):
+            led = await sync_to_async(_led_elsewhere)(request)
+        return led or await get_response(request)
 
     return middleware
 
 
-def _is_lacking_factor(request: HttpRequest) -> bool:
+def _led_elsewhere(request: HttpRequest) -> HttpResponseBase | None:
     try:
-        return isinstance(request.user, User) and second_factors.is_lacking(request.user)
+        user = request.user
+        if not isinstance(user, User):
+            return None
+        if second_factors.is_lacking(user):
+            return redirect("mfa_index")
+        if notices.is_lacking(user) and not _is_open_without_notice(request.path, user):
+            goal = request.get_full_path() if request.method == "GET" else "/"
+            return redirect(f"{reverse('notice')}?{urlencode({'next': goal})}")
     except DatabaseError:
-        return False  # the page says so itself
+        return None  # the page says so itself
+    return None
+
+
+def _is_open_without_notice(path: str, user: User) -> bool:
+    return path.startswith(OPEN_WITHOUT_NOTICE) or (user.is_superuser and path.startswith(NOTICES_OF_STAFF))
 
 
 def _is_of_staff(request: HttpRequest) -> bool:

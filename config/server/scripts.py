@@ -13,6 +13,7 @@ FOLDER = "bundles/js"
 """As deep as the scripts themselves, so that what they load by a relative address lies where they look for it."""
 BUNDLED = (
     "conversations/js/app.js",
+    "conversations/js/banners.js",
     "conversations/js/browser-settings.js",
     "conversations/js/passkeys.js",
     "conversations/js/print.js",

@@ -13,7 +13,7 @@ from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
-from conversations.accounts import second_factors, session_times
+from conversations.accounts import notices, second_factors, session_times
 from conversations.accounts.service_accounts import is_service
 from conversations.accounts.session_store import BEGAN, SessionStore
 from conversations.runtime import clock
@@ -44,8 +44,11 @@ class SessionUserBackend(ModelBackend):
 
     def get_user(self, user_id: Any) -> User | None:
         users = User.objects.select_related("deletion", "preferences", "service_account")
-        known = {"is_lacking_factor": second_factors.lacks_factor(), **session_times.of_groups()}
-        user = users.annotate(**known).filter(pk=user_id).first()
+        lacking = {
+            "is_lacking_factor": second_factors.lacks_factor(),
+            "is_lacking_notice": notices.lacks_acceptance(),
+        }
+        user = users.annotate(**lacking, **session_times.of_groups()).filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
 
     def user_can_authenticate(self, user: Any) -> bool:

@@ -26,7 +26,7 @@ from conversations.runtime.db import columns_of, instance_of, run
 from conversations.runtime.sql_files import read_statements
 
 COLUMNS = f"{columns_of('token', ApiToken)}, {columns_of('"user"', User)}, {columns_of('limits', UserLimits)}"
-VALID = f"SELECT {COLUMNS} {read_statements(__file__)['valid']}"
+VALID = f"SELECT {COLUMNS}, notice.is_lacking {read_statements(__file__)['valid']}"
 USED_RESOLUTION = timedelta(minutes=1)
 
 
@@ -114,6 +114,7 @@ def valid_digest(digest: bytes) -> ApiToken | None:
     token, user, limits = instance_of(ApiToken, values), instance_of(User, values), instance_of(UserLimits, values)
     assert token and user
     token.user = user
+    user.is_lacking_notice = next(values)  # type: ignore[attr-defined]  # see ``notices.is_lacking``
     User.limits.related.set_cached_value(user, limits)  # known to have none, or these
     token.scopes = scope_rights.in_force(user, token.scopes)
     return token

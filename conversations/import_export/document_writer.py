@@ -14,7 +14,7 @@ from conversations.import_export.document_files import files_of
 from conversations.import_export.export_pages import json_lines, json_text, separators, step
 from conversations.import_export.project_fields import written_instructions, written_projects
 from conversations.import_export.turn_writer import count_turns, long_thread, turns_of
-from conversations.models import Message, Prompt, Thread
+from conversations.models import Message, NoticeAcceptance, Prompt, Thread
 from conversations.wire.artifacts import version_rows
 from memory.models import Memory, ThreadSummary, Topic
 from memory.services import preferences_of
@@ -176,8 +176,15 @@ def _own(user: User, with_bytes: bool) -> str:
         "preferences": _preferences(user),
         "instructions": written_instructions(user),
         "projects": written_projects(user, with_bytes=with_bytes),
+        "accepted_notices": _accepted_notices(user),
     }
     return "".join(f'"{name}": {json_text(value)}, ' for name, value in own.items() if value)
+
+
+def _accepted_notices(user: User) -> list[dict[str, Any]]:
+    """For the person to know. An import passes them over: they are this installation's."""
+    rows = NoticeAcceptance.objects.filter(user=user).order_by("version")
+    return [{"version": row.version, "accepted_at": row.at} for row in rows]
 
 
 def _preferences(user: User) -> dict[str, Any] | None:

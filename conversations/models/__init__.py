@@ -16,6 +16,7 @@ from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.mail import OutgoingMail
 from conversations.models.maintenance import MaintenanceRun
 from conversations.models.moderation import ModerationFinding, Moderator, Stage
+from conversations.models.notices import Banner, Notice, NoticeAcceptance
 from conversations.models.projects import Instructions, Project
 from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
@@ -38,6 +39,7 @@ __all__ = [
     "AuditDelivery",
     "AuditEvent",
     "AuditKind",
+    "Banner",
     "Budget",
     "BudgetCharge",
     "BudgetPool",
@@ -70,6 +72,8 @@ __all__ = [
     "ModelPrice",
     "ModerationFinding",
     "Moderator",
+    "Notice",
+    "NoticeAcceptance",
     "OutgoingMail",
     "Project",
     "Prompt",

@@ -439,6 +439,9 @@ TABLES: dict[str, Table] = {
         columns={"args_kwargs": account(but="ids, and the address that a link is mailed to")},
         never="status task_path worker_ids queue_name backend_name return_value exception_class_path traceback",
     ),
+    "conversations.Notice": Table(staff="title text"),
+    "conversations.NoticeAcceptance": Table(goes_with="user"),
+    "conversations.Banner": Table(staff="text", never="level audience"),
     "conversations.Invitation": Table(
         goes_with="made_by",
         columns={

@@ -10,7 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from conversations.accounts import second_factors, sign_in, staff_networks, tokens
+from conversations.accounts import notices, second_factors, sign_in, staff_networks, tokens
 from conversations.errors import SecondFactorNeeded
 from conversations.models import ApiToken, Scope
 
@@ -56,7 +56,9 @@ class HeaderSession(SessionAuthentication):
 class HasScope(BasePermission):
     """That a token is meant for the call. ``view.scopes`` names, by method, what the rule gets wrong: that GET reads and all
     else writes; ``view.part`` a narrower scope that does as well. A session may do everything,
-    but staff's alone from their networks alone."""
+    but staff's alone from their networks alone.
+
+    And that its person has accepted the notice, unless ``view.needs_acceptance`` is False."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if isinstance(request.auth, ApiToken):
@@ -64,6 +66,8 @@ class HasScope(BasePermission):
         elif isinstance(request.user, User):
             address = sign_in.address_of(request._request)
             staff_networks.demand(needed(view, str(request.method)), address, actor=request.user)
+        if isinstance(request.user, User) and getattr(view, "needs_acceptance", True):
+            notices.demand(request.user)
         return True
 
 

@@ -66,6 +66,8 @@ class APIView(views.APIView):
     """By method, what a token needs where the rule of ``HasScope`` gets it wrong."""
     part: ClassVar[Scope | None] = None
     """A narrower scope that will do as well."""
+    needs_acceptance = True
+    """Whether the caller has to have accepted the notice."""
     limits: Limits | None = None
     quota: Quota | None = None
     pagination_class: type[CursorPagination]

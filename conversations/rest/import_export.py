@@ -289,6 +289,7 @@ def _line(values: Line) -> bytes:
 
 class Export(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
+    needs_acceptance = False
 
     form = Choice(
         "as",

@@ -86,6 +86,7 @@ class ScimView(APIView):
     scopes: ClassVar[Mapping[str, Scope | None]] = dict.fromkeys(METHODS, Scope.SCIM)
     http_method_names = [method.lower() for method in METHODS]
     refuses_unknown_parameters = False
+    needs_acceptance = False
     authentication_classes = [BearerToken]
     parser_classes = [ScimParser, JSONParser]
     renderer_classes = [ScimRenderer]

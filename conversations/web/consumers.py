@@ -38,6 +38,7 @@ CLOSE_CODES: Mapping[type[OpenbookError], int] = {
     errors.InsufficientScope: FORBIDDEN,
     errors.AddressNotAllowed: FORBIDDEN,
     errors.SecondFactorNeeded: SIGN_IN,
+    errors.NoticeNotAccepted: FORBIDDEN,
     errors.NotFound: GONE,
     errors.ReaderTooSlow: TOO_SLOW,
     errors.Unavailable: TRY_LATER,
@@ -45,6 +46,7 @@ CLOSE_CODES: Mapping[type[OpenbookError], int] = {
 ACCESS_ENDED = (
     errors.SignInNeeded,
     errors.SecondFactorNeeded,
+    errors.NoticeNotAccepted,
     errors.InsufficientScope,
     errors.AddressNotAllowed,
     errors.NotFound,

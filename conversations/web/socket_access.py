@@ -10,9 +10,9 @@ from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
-from conversations.accounts import second_factors, session_times, tokens
+from conversations.accounts import notices, second_factors, session_times, tokens
 from conversations.accounts import session_user as accounts_session_user
-from conversations.errors import SecondFactorNeeded
+from conversations.errors import NoticeNotAccepted, SecondFactorNeeded
 from conversations.models import ApiToken, Scope
 
 Connection = dict[str, Any]
@@ -60,15 +60,19 @@ class Visitor:
     user: User
     token: ApiToken | None = None
     is_lacking_factor: bool = False
+    is_lacking_notice: bool = False
     idle: timedelta | None = None
     """After which their session ends if they do nothing."""
 
     def demand(self, scope: Scope) -> None:
-        """Raise ``InsufficientScope`` or ``SecondFactorNeeded`` unless it may. Else a session may do everything."""
+        """Raise ``InsufficientScope``, ``SecondFactorNeeded`` or ``NoticeNotAccepted`` unless it may. Else a session may do
+        everything."""
         if self.is_lacking_factor:
             raise SecondFactorNeeded
         if self.token:
             tokens.demand([scope], self.token.scopes)
+        if self.is_lacking_notice:
+            raise NoticeNotAccepted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +107,7 @@ def touch(identity: Identity) -> None:
 def token_user(secret: str, address: str) -> Visitor | None:
     """The active user of a token; ``None`` once it is expired or revoked. Raises ``AddressNotAllowed``."""
     token = tokens.valid(secret, address=address)
-    return Visitor(user=token.user, token=token) if token else None
+    return Visitor(user=token.user, token=token, is_lacking_notice=notices.is_lacking(token.user)) if token else None
 
 
 def session_user(key: str | None) -> Visitor | None:
@@ -112,4 +116,9 @@ def session_user(key: str | None) -> Visitor | None:
     if request is None or not isinstance(request.user, User):
         return None
     idle = session_times.times_of(request.user).idle
-    return Visitor(user=request.user, is_lacking_factor=second_factors.is_lacking(request.user), idle=idle)
+    return Visitor(
+        user=request.user,
+        is_lacking_factor=second_factors.is_lacking(request.user),
+        is_lacking_notice=notices.is_lacking(request.user),
+        idle=idle,
+    )

@@ -30,6 +30,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "auth.Group": {"name": "Readers"},
     "auth.User": {"username": "new", "password1": "Tr0ub4dor-and-3", "password2": "Tr0ub4dor-and-3", "usable_password": "true"},
     "conversations.Assistant": {"slug": "second", "name": "Second", "system_prompt": "You help."},
+    "conversations.Banner": {"text": "Maintenance at six.", "level": "warning"},
     "conversations.Budget": {"tokens_day": 5},
     "conversations.Connection": {"slug": "own", "label": "Own", "base_url": "http://models.example/v1", "kind": "openai"},
     "conversations.LegalHold": {"person": "grace", "reason": "A lawsuit"},
@@ -39,6 +40,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "conversations.Moderator": {
         "name": "Words", "kind": "patterns", "patterns": "secret", "action": "mark", "examines_messages": "on",
     },
+    "conversations.Notice": {"title": "Rules", "text": "Be kind."},
     "conversations.RetentionRule": {"kind": "files", "days": 9_000, "_seen": "1"},
     "conversations.ServiceAccount": {"username": "robot", "purpose": "A directory"},
     "conversations.SharedPrompt": {"name": "Letter", "text": "Write a letter."},
@@ -64,6 +66,7 @@ OVER_THE_API = {
     "prompts/": "POST",
     "prompts/<str:prompt_id>/": "PATCH DELETE",
     "leavers/<str:leaver_id>/shares/": "POST",
+    "notice/": "POST",
     "invitations/": "POST",
     "invitations/<str:invitation_id>/": "DELETE",
     "auth/token/": "POST",

@@ -25,7 +25,12 @@ READS = {("POST", "/api/v1/threads/x/context/"), ("POST", "/v1/messages/count_to
 EXPORTS = {
     ("GET", f"/api/v1/{path}") for path in ("export/", "threads/x/export/", "artifacts/x/export/", "files/x/content/")
 }
-ANY = {("GET", "/api/v1/session/"), ("GET", "/api/v1/tokens/current/")}
+ANY = {
+    ("GET", "/api/v1/session/"),
+    ("GET", "/api/v1/notice/"),
+    ("GET", "/api/v1/banners/"),
+    ("GET", "/api/v1/tokens/current/"),
+}
 DOORS = {
     "/api/v1/": [*artifacts_urls.urlpatterns, *memory_urls.urlpatterns, *urls.urlpatterns],
     "/v1/": messages_urls.urlpatterns,

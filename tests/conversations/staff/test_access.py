@@ -83,6 +83,8 @@ EDITED = {
     "conversations_retentionrule",
     "conversations_serviceaccount",
     "conversations_moderator",
+    "conversations_notice",
+    "conversations_banner",
     "conversations_sharedprompt",
     "artifacts_preset",
     "socialaccount_socialapp",
@@ -98,6 +100,7 @@ INSPECTED = {
     "conversations_message": {"why"},
     "conversations_feedback": {"csv", "jsonl"},
     "conversations_auditevent": {"download"},
+    "conversations_notice": {"preview"},
 }
 """Pages beside Django's own, of which every one takes the permission to view the rows."""
 READ = {

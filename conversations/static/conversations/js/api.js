@@ -21,6 +21,10 @@ export class ApiError extends Error {
         ["not_authenticated", "authentication_failed", "second_factor_needed"].includes(this.code))
     );
   }
+
+  get needsNotice() {
+    return this.code === "notice_not_accepted";
+  }
 }
 
 export function csrfToken() {

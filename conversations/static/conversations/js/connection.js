@@ -8,6 +8,7 @@ const PATIENCE = 1200;
 
 const FINAL = {
   signed_out: gettext("You have been signed out. What you typed is kept here."),
+  notice: gettext("There is a notice to accept before you go on. What you typed is kept here."),
   forbidden: gettext("You no longer have access to this conversation. What you typed is kept here."),
   gone: gettext("This conversation no longer exists. What you typed is kept here."),
 };
@@ -34,7 +35,7 @@ export class ConnectionBar {
       clearTimeout(this.#timer);
       this.#say(
         FINAL[state],
-        state === "signed_out" ? signIn() : button(gettext("Open a new conversation"), this.on.onLeave),
+        WAYS_ON[state]?.() ?? button(gettext("Open a new conversation"), this.on.onLeave),
       );
     } else if (!this.#timer) {
       this.#timer = setTimeout(() => this.#sayAway(), PATIENCE);
@@ -58,7 +59,13 @@ function button(words, onclick) {
   return h("button", { type: "button", class: "button small", onclick }, words);
 }
 
-function signIn() {
-  const href = `/accounts/login/?next=${encodeURIComponent(location.pathname)}`;
-  return h("a", { class: "button small", href }, gettext("Sign in again"));
+/** To somewhere that leads back here. */
+function link(path, words) {
+  const href = `${path}?next=${encodeURIComponent(location.pathname)}`;
+  return h("a", { class: "button small", href }, words);
 }
+
+const WAYS_ON = {
+  signed_out: () => link("/accounts/login/", gettext("Sign in again")),
+  notice: () => link("/notice/", gettext("Read it")),
+};

@@ -27,7 +27,7 @@ export class ThreadSocket {
   /**
    * @param {string} threadId or "new"
    * @param {{onFrame: (frame: Row) => void, onOpen: () => void, onState: (state: string) => void}} listeners
-   *   states: connecting, open, waiting, signed_out, forbidden, gone
+   *   states: connecting, open, waiting, signed_out, notice, forbidden, gone
    */
   constructor(threadId, listeners) {
     this.threadId = threadId;
@@ -92,18 +92,21 @@ export class ThreadSocket {
       this.listeners.onState("open");
       this.listeners.onOpen();
     };
+    let needsNotice = false;
     socket.onmessage = (event) => {
       this.relax();
-      this.listeners.onFrame(JSON.parse(event.data));
+      const frame = JSON.parse(event.data);
+      needsNotice ||= frame.type === "error" && frame.data.code === "notice_not_accepted";
+      this.listeners.onFrame(frame);
     };
-    socket.onclose = (event) => this.#lost(event.code, opened);
+    socket.onclose = (event) => this.#lost(event.code, opened, needsNotice);
     this.#socket = socket;
   }
 
   drop() {
     if (this.#closed || !this.#socket) return;
     this.#detach();
-    this.#lost(1006, true);
+    this.#lost(1006, true, false);
   }
 
   #detach() {
@@ -114,11 +117,11 @@ export class ThreadSocket {
     socket.close();
   }
 
-  async #lost(code, opened) {
+  async #lost(code, opened, needsNotice) {
     this.relax();
     clearTimeout(this.#steady);
     this.#socket = null;
-    const reason = FINAL.get(code) ?? (opened ? undefined : await refusal(this.threadId));
+    const reason = needsNotice ? "notice" : FINAL.get(code) ?? (opened ? undefined : await refusal(this.threadId));
     if (this.#closed) return;
     if (reason) {
       this.close();
@@ -138,6 +141,7 @@ async function refusal(threadId) {
     await api.get(threadId === "new" ? "threads/?page_size=1" : `threads/${threadId}/`);
   } catch (error) {
     if (error.signedOut) return "signed_out";
+    if (error.needsNotice) return "notice";
     if (error.status === 404) return "gone";
   }
   return undefined;

@@ -10,7 +10,7 @@ import { ThreadSocket } from "./socket.js";
 const PAGE = 40;
 const FAR = 200;
 const AWAY = 2000; // milliseconds until a message goes again that the database was away for
-const ACCESS_LOST = new Set(["not_authenticated", "thread_not_found", "not_found"]);
+const ACCESS_LOST = new Set(["not_authenticated", "notice_not_accepted", "thread_not_found", "not_found"]);
 const NEVER_AGAIN = new Set(["gone", "forbidden"]);
 const ENDINGS = new Set(["reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"]);
 
