@@ -658,7 +658,7 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: 
             else status == 403
             if caller.is_away and path.startswith(OF_STAFFS_NETWORKS) and path not in OPEN_ELSEWHERE
             else is_led_to_the_notice(kind, method, path, status, location)
-            if caller.is_asked and path not in WITHOUT_FACTOR | WITHOUT_NOTICE and kind not in (PROGRAM, SCIM)
+            if caller.is_asked and path not in WITHOUT_FACTOR | WITHOUT_NOTICE and kind is not PROGRAM
             else is_right(kind, caller, method, path, status, location)
         )
         if not is_expected or NEEDLE in text or status >= 500:

@@ -12,8 +12,8 @@ from tests.browser.test_account import faults
 PUBLISH = """INSERT INTO conversations_notice (title, text, version, published_at)
 VALUES ('House rules', 'Be kind.', 1, now())"""
 WITHDRAW = "UPDATE conversations_notice SET withdrawn_at = now()"
-ANNOUNCE = """INSERT INTO conversations_banner (text, level, audience, starts_at, is_dismissable)
-VALUES ('At six <b>all</b> rests.', 'warning', 'everybody', now() - interval '1 hour', %s)"""
+ANNOUNCE = """INSERT INTO conversations_banner (text, level, audience, starts_at, is_dismissable, version)
+VALUES ('At six <b>all</b> rests.', 'warning', 'everybody', now() - interval '1 hour', %s, 1)"""
 
 
 def execute(database: str, *statements: str) -> None:
