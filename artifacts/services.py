@@ -15,8 +15,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from conversations.errors import OpenbookError
-from conversations.models import Message, Reply
+from conversations.models import Message, Reply, WebhookEvent
 from conversations.runtime.wording import worded
+from conversations.webhooks.outbox import tell
 
 MAX_TITLE_CHARS = 200
 MAX_VERSIONS = 1_000
@@ -91,6 +92,8 @@ def create(draft: ArtifactDraft, *, thread_id: uuid.UUID, user_id: int, made: Pr
         created_at=made.at,
         updated_at=made.at,
     )
+    told = {"artifact": str(artifact.id), "thread": str(thread_id), "kind": draft.kind}
+    tell(WebhookEvent.ARTIFACT_CREATED, about=user_id, data=told)
     return SavedVersion(artifact=artifact, version=_version(artifact, draft.content, made), created=True)
 
 

@@ -406,6 +406,8 @@ OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 OPENBOOK_SERVICE_TOKEN_DAYS = int(env("OPENBOOK_SERVICE_TOKEN_DAYS", "365"))
 # Off: nobody makes links that anybody can open, and those that were made open nothing.
 OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
+# How many webhooks a person may have; 0: nobody has any.
+OPENBOOK_WEBHOOKS = env_number("OPENBOOK_WEBHOOKS", 10, most=1000)
 OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))
 # Off: nobody uploads or imports, begins a chat that is not kept, or takes everything of theirs along
 OPENBOOK_UPLOADS = env_switch("OPENBOOK_UPLOADS", default=True)
@@ -440,6 +442,7 @@ OPENBOOK_AUDIT_DAYS = env_days("OPENBOOK_AUDIT_DAYS")
 OPENBOOK_THREAD_DAYS = env_days("OPENBOOK_THREAD_DAYS")
 OPENBOOK_FILE_DAYS = env_days("OPENBOOK_FILE_DAYS")
 OPENBOOK_FEEDBACK_DAYS = env_days("OPENBOOK_FEEDBACK_DAYS")
+OPENBOOK_WEBHOOK_DAYS = env_number("OPENBOOK_WEBHOOK_DAYS", 30, most=3650)
 OPENBOOK_EVENT_MINUTES = int(env("OPENBOOK_EVENT_MINUTES", "60"))
 
 # The audit record: whether events name the network address that a request came from.

@@ -26,6 +26,7 @@ from conversations.staff.sign_in_providers import SignInProviderAdmin
 from conversations.staff.threads import ThreadAdmin
 from conversations.staff.tokens import ApiTokenAdmin
 from conversations.staff.users import UserAdmin
+from conversations.staff.webhooks import WebhookAdmin, WebhookDeliveryAdmin
 
 admin.site.site_header = admin.site.site_title = "Openbook for staff"
 admin.site.index_title = "Who talked, what the model was given, and who replies"
@@ -59,4 +60,6 @@ __all__ = [
     "SignInProviderAdmin",
     "ThreadAdmin",
     "UserAdmin",
+    "WebhookAdmin",
+    "WebhookDeliveryAdmin",
 ]

@@ -144,6 +144,35 @@ class TooManyPrompts(OpenbookError):
     message = "You have 500 prompts, which is the most. Delete one that you don't need any more."
 
 
+class WebhookNotFound(NotFound):
+    code = "webhook_not_found"
+    message = "There is no such webhook, or it isn't yours. Check the id."
+
+
+class WebhookDeliveryNotFound(NotFound):
+    code = "webhook_delivery_not_found"
+    message = "Nothing of that id was sent to this webhook, or it is gone by now. Check the id."
+
+
+class WebhookForAllRefused(OpenbookError):
+    type, code, status = "permission", "webhook_for_all_refused", 403
+    message = (
+        "You may not hear of what happens to everybody. Make a webhook for yourself, or ask whoever runs this server."
+    )
+
+
+class TooManyWebhooks(OpenbookError):
+    type, code, status = "invalid_request", "too_many_webhooks", 409
+    message = "You have as many webhooks as this server allows. Delete one that you don't need any more."
+
+
+class InvalidWebhook(OpenbookError):
+    code = "invalid_webhook"
+    message = (
+        "Write an address that begins with https:// or http://, without a name, a password or a fragment (#) in it."
+    )
+
+
 class MessageNotFound(NotFound):
     code = "message_not_found"
     message = "There is no such turn, or it isn't yours. Check the id."

@@ -13,8 +13,9 @@ from django.db.models import Prefetch, Q, QuerySet
 
 from conversations.errors import MemoryNotFound, TopicNotFound
 from conversations.holds import custody
-from conversations.models import Message, Project, Thread
+from conversations.models import Message, Project, Thread, WebhookEvent
 from conversations.threads import identifier
+from conversations.webhooks.outbox import tell
 from memory.consolidation import consolidation_state
 from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
 from memory.sources.passages import Candidate
@@ -150,14 +151,17 @@ def told_of(day: DailySummary, threads: Mapping[uuid.UUID, Thread]) -> list[Thre
 def remember(
     *, user: User, content: str, tags: Sequence[str], origin: Memory.Origin, at: datetime, valid_until: datetime | None
 ) -> Memory:
-    return Memory.objects.create(
-        user=user,
-        content=content,
-        tags=list(tags) or [user_tag(user.pk)],
-        origin=origin,
-        created_at=at,
-        valid_until=valid_until,
-    )
+    with transaction.atomic():
+        memory = Memory.objects.create(
+            user=user,
+            content=content,
+            tags=list(tags) or [user_tag(user.pk)],
+            origin=origin,
+            created_at=at,
+            valid_until=valid_until,
+        )
+        tell(WebhookEvent.MEMORY_CHANGED, about=user.pk, data={"change": "added", "memory": str(memory.id)})
+    return memory
 
 
 def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
@@ -184,6 +188,8 @@ def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
         if changes:
             custody.keep(memory.user_id, mine)
             mine.update(**changes)
+            told = {"change": "changed", "memory": str(memory.id)}
+            tell(WebhookEvent.MEMORY_CHANGED, about=memory.user_id, data=told)
     return held
 
 

@@ -38,8 +38,11 @@ from conversations.models import (
     Share,
     SharedPrompt,
     Thread,
+    Webhook,
+    WebhookDelivery,
 )
 from conversations.models import Model as LanguageModel
+from conversations.webhooks import webhooks
 from memory.models import Consolidation
 from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
@@ -57,6 +60,7 @@ from tests.conversations.factories import (
     make_shared_prompt,
     make_snapshot,
     make_thread,
+    make_webhook,
 )
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -174,6 +178,8 @@ def belongings(person: User) -> Row:
         RetentionRule: RetentionRule.objects.get_or_create(kind="accesses", defaults={"days": 0})[0].pk,
         Share: make_share(thread, title=True).pk,
         Invitation: make_invitation(person).pk,
+        Webhook: (webhook := make_webhook(person)).pk,
+        WebhookDelivery: webhooks.ping(webhook).pk,
         OutgoingMail: OutgoingMail.objects.create(
             user=person, kind="plain", recipient="x@example.org", content=b"x", created_at=now, due_at=now
         ).pk,

@@ -37,9 +37,11 @@ DIRECTORY = {
     "conversations_noticeacceptance",
     "conversations_outgoingmail",
     "conversations_userlimits",
+    "conversations_webhook",
+    "conversations_webhookdelivery",
 }
 """Tables that are looked through for all persons: who signs in, who was invited, who accepted a notice, with which limits, who
-looked at what, who goes when, which mails go out; and what the members of a group use together."""
+looked at what, who goes when, which mails go out, which programs hear of what; and what the members of a group use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 COLUMNS = """

@@ -39,6 +39,8 @@ from conversations.models import (
     ServiceAccount,
     Share,
     Thread,
+    Webhook,
+    WebhookDelivery,
 )
 from conversations.models.tokens import OWN_SCOPES
 from conversations.runtime import clock
@@ -107,7 +109,7 @@ ABOUT_ONESELF = (
         "banners",
         "tags",
     ),
-    *("memories/search", "preferences", "projects", "prompts", "shares"),
+    *("memories/search", "preferences", "projects", "prompts", "shares", "webhooks"),
     *("auth/tokens", "threads", "tokens", "tokens/current", "topics"),
 )
 OWN_FACTORS = (
@@ -135,6 +137,10 @@ EXPECTED: dict[str, Kind] = {
     "account/tokens/": PAGE,
     "notice/": PAGE,
     "account/shares/": PAGE,
+    "account/webhooks/": PAGE,
+    "account/webhooks/<uuid:webhook_id>/": ROW_PAGE,
+    **{f"account/webhooks/<uuid:webhook_id>/{name}/": ROW_PAGE for name in ("ping", "switch", "delete")},
+    "account/webhooks/<uuid:webhook_id>/<uuid:delivery_id>/redeliver/": ROW_PAGE,
     "account/leavers/": PAGE,
     "account/leavers/<int:leaver_id>/": ROW_PAGE,
     "account/budgets/": PAGE,
@@ -247,6 +253,8 @@ ROWS: dict[type[Model], str] = {
     FilePart: "file__user",
     Project: "user",
     Share: "user",
+    Webhook: "user",
+    WebhookDelivery: "webhook__user",
 }
 
 
@@ -352,6 +360,9 @@ WITHOUT_TEXTS = {
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
     "notice/",
+    "account/webhooks/",
+    *(f"account/webhooks/<uuid:webhook_id>/{name}" for name in ("", "delete/")),
+    *(f"api/v1/webhooks/<str:webhook_id>/{name}" for name in ("", "deliveries/")),
     "account/leavers/",
     "account/invitations/",
     "account/export/",
@@ -377,6 +388,7 @@ WITHOUT_TEXTS = {
             "tokens",
             "tokens/current",
             "auth/tokens",
+            "webhooks",
         )
     ),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
@@ -404,6 +416,8 @@ def with_everything(user: User) -> dict[str, Any]:
         {f"{name}_id": value for name, value in ids.items()}
         | {
             "share_id": rows["conversations_share"],
+            "webhook_id": rows["conversations_webhook"],
+            "delivery_id": rows["conversations_webhookdelivery"],
             "leaver_id": user.pk,
             "token": "no-such-token",
             "secret": "no-such-secret",

@@ -24,6 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from config.backups import runs
 from config.postgres.migrations import unapplied
 from config.worker.audit_sender import senders
+from config.worker.webhook_sender import webhook_sender
 from conversations import schedule
 from conversations.audit import chain
 from conversations.runtime import clock, interruption, leases
@@ -116,7 +117,7 @@ def work(queue: str = EVERY_QUEUE, *, waits_for_schema: bool = False) -> None:
                     wait(SCHEMA_SECONDS)
                 waits_for_schema = False
                 _wait_for_restore(wait)
-                with life(queue) as alive, senders():
+                with life(queue) as alive, senders(), webhook_sender():
                     while not (interruption.is_requested() or runs.is_being_restored()):
                         if not alive.step():
                             wait(LOOK_SECONDS)

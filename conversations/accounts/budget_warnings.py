@@ -15,8 +15,9 @@ from django.utils.translation import gettext, override
 from conversations import audit
 from conversations.accounts import budgets, mailing
 from conversations.audit import AuditKind
-from conversations.models import Budget, BudgetPool
+from conversations.models import Budget, BudgetPool, WebhookEvent
 from conversations.runtime.site import public_address
+from conversations.webhooks.outbox import Plain, tell
 from memory.services import language_of
 
 LEVELS = (50, 80, 100)
@@ -31,8 +32,8 @@ class LimitReached:
     level: int
 
 
-def look(tell: Callable[[LimitReached], object] = lambda reached: None) -> list[LimitReached]:
-    """What was reached since the last look. Each is found once, however many look at the same time, and handed to ``tell`` in
+def look(warn: Callable[[LimitReached], object] = lambda reached: None) -> list[LimitReached]:
+    """What was reached since the last look. Each is found once, however many look at the same time, and handed to ``warn`` in
     the transaction that says so: a worker that dies leaves both to the next or neither."""
     found = []
     for pool in BudgetPool.objects.filter(user=None).select_related("budget__group"):
@@ -49,7 +50,10 @@ def look(tell: Callable[[LimitReached], object] = lambda reached: None) -> list[
                 if level == LEVELS[-1]:
                     details = {"period": period, "group": pool.budget.group_id}
                     audit.record(AuditKind.BUDGET_EXCEEDED, actor=None, target=pool.budget, details=details)
-                tell(reached)
+                warn(reached)
+                managers = managers_of(pool.budget).values_list("pk", flat=True)
+                figures: dict[str, Plain] = {"budget": pool.budget_id, "period": period, "percent": level}
+                tell(WebhookEvent.LIMIT_REACHED, about=None, data=figures, to=managers)
             found.append(reached)
     return found
 

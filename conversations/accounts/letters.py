@@ -51,6 +51,7 @@ NOTICES = {
     "factors_removed": gettext_noop("Staff removed the second factor of your account."),
     "password_by_staff": gettext_noop("Staff changed the password of your account."),
     "token_made": gettext_noop("An access token for programs was made."),
+    "webhook_disabled": gettext_noop("A webhook was switched off, as its address did not take what it was sent."),
     "token_revoked": gettext_noop("An access token for programs was revoked."),
 }
 """What an account's owner hears of, by the names that allauth gives them, and ours."""

@@ -23,10 +23,11 @@ from conversations.context.files.ranking import part_terms
 from conversations.context.tokens.estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
 from conversations.files import storage, thumbnails
-from conversations.models import File, FilePart
+from conversations.models import File, FilePart, WebhookEvent
 from conversations.runtime import interruption
 from conversations.runtime.db import is_away
 from conversations.runtime.text import clean, one_line, shortened
+from conversations.webhooks.outbox import tell
 
 LIMITS = Limits()
 SHORT_LIMITS = Limits(seconds=20.0, cpu_seconds=15, ocr_seconds=0.0)
@@ -79,6 +80,11 @@ def give_up(file_id: uuid.UUID, *, attempt: int | None = None) -> None:
         mine = File.objects.filter(user=file.user_id, id=file_id)
         mine.update(state=File.State.FAILED, error=_error("failed", FAILED), **NOTHING_READ)
         FilePart.objects.filter(user=file.user_id, file=file_id).delete()
+        _tell(file, File.State.FAILED)
+
+
+def _tell(file: File, state: File.State) -> None:
+    tell(WebhookEvent.FILE_READ, about=file.user_id, data={"file": str(file.id), "status": state.value})
 
 
 def _waiting(file_id: uuid.UUID) -> File | None:
@@ -115,7 +121,9 @@ def _read(file: File, folder: Path, limits: Limits) -> bool:
             error = _error(problem.code, problem.message)
     if error and not FilePart.objects.filter(user=file.user_id, file=file).exists():
         state = File.State.FAILED
-    _update(file, state=state, error=error, left_out=left_out)
+    with transaction.atomic():
+        _update(file, state=state, error=error, left_out=left_out)
+        _tell(file, state)
     return True
 
 

@@ -27,6 +27,7 @@ from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot,
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
 from conversations.models.turn_files import TurnFile
+from conversations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "FATES",
@@ -94,6 +95,9 @@ __all__ = [
     "TokenReservation",
     "TurnFile",
     "UserLimits",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
     "more_than_text",
     "text_blocks",
 ]

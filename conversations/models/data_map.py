@@ -458,6 +458,16 @@ TABLES: dict[str, Table] = {
         },
         never="kind language content problem",
     ),
+    "conversations.Webhook": Table(
+        goes_with="user",
+        columns={name: account(but="the page of webhooks tells it") for name in ("name", "url")},
+        never="events secret former_secret disabled_because",
+    ),
+    "conversations.WebhookDelivery": Table(
+        goes_with="webhook",
+        retained="webhook_deliveries",
+        never="event data problem answer",  # ids and figures, and what the person's own program answered to them
+    ),
     "conversations.Assistant": Table(
         staff="slug name description system_prompt",
         never="provider model effort show_thinking fallback_model tools rewriting rewriting_model",

@@ -14,6 +14,7 @@ class Scope(models.TextChoices):
     EXPORT = "export", "export: take everything along as files"
     MEMORY = "memory", "memory: read, search, change and forget what is remembered, and nothing else"
     FILES = "files", "files: read, upload and delete files, and nothing else"
+    WEBHOOKS = "webhooks", "webhooks: list, make, change and delete webhooks, and nothing else"
     STAFF = "staff", "staff: what support sees that there is, without texts"
     STAFF_CONTENT = "staff:content", "staff:content: what people wrote, where its user may read it"
     STAFF_AUDIT = "staff:audit", "staff:audit: the record of what happened here"

@@ -23,7 +23,7 @@ from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.context.files.thread_files import NO_PICTURES
 from conversations.context.gather.files import read_outlines
 from conversations.context.record.usage import estimated_usage
-from conversations.models import ContextSnapshot, Message, Reply
+from conversations.models import ContextSnapshot, Message, Reply, WebhookEvent
 from conversations.providers.base import NO_USAGE, Usage
 from conversations.providers.prices import UNKNOWN, Rates
 from conversations.replies import events as eventlog
@@ -39,6 +39,7 @@ from memory.consolidation import invalidation
 
 log = logging.getLogger("openbook.replies")
 
+FAILED = (Reply.Status.FAILED, Reply.Status.INTERRUPTED)
 CLOSE = read_statements(__file__, budgets.PARTS)["close"]
 
 
@@ -174,6 +175,7 @@ def _store_end(
         "response": as_json(outcome.response),
         "question_status": outcome.question_status,
         "now": reply.ended_at,
+        "webhook_event": (WebhookEvent.REPLY_FAILED if reply.status in FAILED else WebhookEvent.REPLY_FINISHED).value,
         "answer": as_json(columns(answer)) if answer else None,
         "events": as_json(
             [{"seq": event.seq, "type": event.type, "data": event.data, "at": event.at} for event in events]

@@ -89,6 +89,16 @@ WITH running AS (
 ), ending AS (
     INSERT INTO conversations_replyevent (reply_id, user_id, seq, type, data, at)
     SELECT ended.id, ended.user_id, last.seq, 'reply.' || %(status)s, '{}', %(now)s FROM ended, last
+), told AS (
+    -- Who wants to hear of it, as `webhooks/outbox.sql` has it.
+    INSERT INTO conversations_webhookdelivery (id, webhook_id, user_id, event, data, created_at, due_at)
+    SELECT gen_random_uuid(), webhook.id, ended.user_id, %(webhook_event)s::text, jsonb_build_object(
+        'user', ended.user_id, 'reply', ended.id, 'thread', ended.thread_id,
+        'message', (%(answer)s::jsonb ->> 'id'), 'status', %(status)s::text
+    ), %(now)s::timestamptz, %(now)s::timestamptz
+    FROM ended, conversations_webhook AS webhook
+    WHERE webhook.is_active AND (webhook.user_id = %(user)s OR webhook.for_all)
+      AND %(webhook_event)s::text = ANY(webhook.events)
 ), counted AS (
     SELECT allowance.id
     FROM ended, conversations_allowance AS allowance

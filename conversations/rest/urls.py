@@ -25,6 +25,7 @@ from conversations.rest import (
     threads,
     tokens,
     versions,
+    webhooks,
 )
 from conversations.rest.base import OnlyJSON
 from conversations.rest.openapi import MadeOnce
@@ -91,6 +92,12 @@ urlpatterns = [
     path("invitations/", invitations.InvitationList.as_view()),
     path("invitations/<str:invitation_id>/", invitations.InvitationDetail.as_view()),
     path("audit/", audit.AuditList.as_view()),
+    path("webhooks/", webhooks.WebhookList.as_view()),
+    path("webhooks/<str:webhook_id>/", webhooks.WebhookDetail.as_view()),
+    path("webhooks/<str:webhook_id>/secret/", webhooks.WebhookSecret.as_view()),
+    path("webhooks/<str:webhook_id>/ping/", webhooks.WebhookPing.as_view()),
+    path("webhooks/<str:webhook_id>/deliveries/", webhooks.DeliveryList.as_view()),
+    path("webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/redeliver/", webhooks.Redelivery.as_view()),
     path("accesses/", accesses.AccessList.as_view()),
     path("import/", import_export.Import.as_view()),
     path("export/", import_export.Export.as_view()),

@@ -17,8 +17,9 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations import audit
-from conversations.models import ContentAccess, Feedback
+from conversations.models import ContentAccess, Feedback, WebhookEvent
 from conversations.runtime.request_ids import current_request_id
+from conversations.webhooks.outbox import tell
 
 READ, EXPORT = "conversations.read_content", "conversations.export_content"
 SEE_FEEDBACK = "conversations.view_feedback"
@@ -103,6 +104,8 @@ def record(
         reason=reason,
         request_id=current_request_id.get(),
     )
+    seen = {"access": str(looked.id), "action": action, "what": what, "object": str(object_id)}
+    tell(WebhookEvent.CONTENT_ACCESSED, about=user, data=seen)
     details = {"access": str(looked.id), "action": action, "what": what, "object": str(object_id)}
     audit.record(
         audit.AuditKind.CONTENT_ACCESSED,

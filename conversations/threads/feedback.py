@@ -10,9 +10,10 @@ from django.db.models import F
 from conversations import threads
 from conversations.errors import CannotRate, FeedbackNotFound
 from conversations.holds import custody
-from conversations.models import ContextSnapshot, Feedback, Message, Thread
+from conversations.models import ContextSnapshot, Feedback, Message, Thread, WebhookEvent
 from conversations.runtime import clock
 from conversations.runtime.text import clean
+from conversations.webhooks.outbox import Plain, tell
 
 TEXT_CHARS = 2_000
 
@@ -58,6 +59,12 @@ def give(user: User, message_id: str, verdict: Verdict) -> Feedback:
     feedback.updated_at = now
     feedback.state = Feedback.State.NEW
     feedback.save(force_insert=before is None)
+    told: dict[str, Plain] = {
+        "thread": str(message.thread_id),
+        "message": str(message.id),
+        "value": feedback.value,
+    }
+    tell(WebhookEvent.FEEDBACK_GIVEN, about=user.pk, data=told)
     log.info(
         "feedback",
         extra={"feedback_id": str(feedback.id), "value": feedback.value, "shown": bool(feedback.shown_since)},

@@ -1,7 +1,8 @@
 """What was encrypted with a former SECRET_KEY, encrypted with the one of now: keys of connections, tokens of shared links,
-secrets of second factors."""
+secrets of webhooks and of second factors."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 
 from allauth.mfa.models import Authenticator
@@ -10,7 +11,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from conversations.accounts import provider_secrets, second_factors
-from conversations.models import Connection, Share, connections, shares
+from conversations.models import Connection, Share, Webhook, connections, shares, webhooks
 from conversations.runtime import encryption
 
 log = logging.getLogger("openbook.worker")
@@ -18,13 +19,17 @@ log = logging.getLogger("openbook.worker")
 COLUMNS: list[tuple[type[Model], str, str]] = [
     (Connection, "secrets", connections.PURPOSE),
     (Share, "token", shares.PURPOSE),
+    (Webhook, "secret", webhooks.PURPOSE),
+    (Webhook, "former_secret", webhooks.PURPOSE),
 ]
 """With the purpose that each is encrypted for."""
 
 
 def renew() -> int:
     """Returns how many. Those that can't be read stay as they are: where they are used they say so."""
-    counts = {model: sum(_renew(model, column, purpose)) for model, column, purpose in COLUMNS}
+    counts: Counter[type[Model]] = Counter()
+    for model, column, purpose in COLUMNS:
+        counts[model] += sum(_renew(model, column, purpose))
     counts[Authenticator] = sum(_renew_factors())
     counts[SocialApp] = provider_secrets.renew()
     if any(counts.values()):

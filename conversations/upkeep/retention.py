@@ -37,6 +37,7 @@ from conversations.upkeep import expired, partitions
 from conversations.upkeep.expired import Expired
 from conversations.upkeep.retention_rules import Rule, in_order
 from conversations.upkeep.retention_scope import Scope, rules_of, scopes
+from conversations.webhooks import delivery as sending
 from memory import forgetting
 
 AT_ONCE = 500
@@ -220,6 +221,14 @@ def _fixed_kinds() -> list[Kind]:
             kept=budgets.CHARGES_KEPT,
             preview=lambda before: expired.rows(budgets.old_charges(before).order_by("day"), at="day"),
             delete=lambda before: _until_done(partial(budgets.delete_charges, before)),
+        ),
+        Kind(
+            name="webhook_deliveries",
+            what="what was sent to webhooks, or could not be",
+            setting="OPENBOOK_WEBHOOK_DAYS",
+            kept=Rule(days=settings.OPENBOOK_WEBHOOK_DAYS).kept,
+            preview=lambda before: expired.rows(sending.old(before).order_by("created_at"), at="created_at"),
+            delete=lambda before: _until_done(lambda: _delete_some(sending.old(before))),
         ),
         Kind(
             name="tasks",

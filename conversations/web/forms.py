@@ -5,16 +5,21 @@ from typing import Any
 from allauth.account import forms as allauth_forms
 from allauth.core import context
 from django import forms
+from django.contrib.auth.models import User
 from django.db.models import Field
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conversations.accounts import limits, networks, tokens
 from conversations.accounts.scopes import grantable
-from conversations.models import ApiToken, Scope
+from conversations.errors import InvalidWebhook, TooManyWebhooks
+from conversations.models import ApiToken, Scope, Webhook, WebhookEvent
 from conversations.models.tokens import default_scopes
+from conversations.models.webhooks import NAME_CHARS, URL_CHARS
+from conversations.runtime.wording import translated
 from conversations.web.account_adapter import counted_attempt
 from conversations.web.token_revocation import RevokesTokens
+from conversations.webhooks import webhooks
 
 
 class SignInForm(allauth_forms.LoginForm):  # type: ignore[misc]
@@ -114,3 +119,28 @@ class TokenForm(forms.ModelForm[ApiToken]):
     def issued(self) -> str:
         self.instance.addresses = self.cleaned_data["addresses"]
         return tokens.store(self.instance, days=self.cleaned_data["days"])
+
+
+class WebhookForm(forms.Form):
+    """What a webhook of the user's is to be. ``stored`` makes it, and returns it with its secret, for once."""
+
+    name = forms.CharField(max_length=NAME_CHARS)
+    url = forms.CharField(
+        max_length=URL_CHARS, widget=forms.URLInput({"placeholder": "https://", "spellcheck": "false", "dir": "ltr"})
+    )
+    events = forms.MultipleChoiceField(choices=WebhookEvent.choices, widget=forms.CheckboxSelectMultiple)
+    for_all = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        if not webhooks.may_hear_of_all(user):
+            del self.fields["for_all"]
+
+    def stored(self) -> tuple[Webhook, str] | None:
+        """``None``, with an error in the form, where there may be no such webhook."""
+        try:
+            return webhooks.create(self.user, **self.cleaned_data)
+        except (InvalidWebhook, TooManyWebhooks) as refusal:
+            self.add_error("url", translated(refusal.message))
+            return None

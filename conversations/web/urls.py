@@ -19,6 +19,7 @@ from conversations.web import (
     socket_docs,
     tokens,
     views,
+    webhooks,
 )
 
 
@@ -111,6 +112,12 @@ urlpatterns = [
     path("account/leavers/", leavers.listing, name="leavers"),
     path("account/leavers/<int:leaver_id>/", leavers.page, name="leaver"),
     path("notice/", notice.page, name="notice"),
+    path("account/webhooks/", webhooks.page, name="webhooks"),
+    path("account/webhooks/<uuid:webhook_id>/", webhooks.detail, name="webhook"),
+    path("account/webhooks/<uuid:webhook_id>/ping/", webhooks.ping, name="ping_webhook"),
+    path("account/webhooks/<uuid:webhook_id>/switch/", webhooks.switch, name="switch_webhook"),
+    path("account/webhooks/<uuid:webhook_id>/delete/", webhooks.delete, name="delete_webhook"),
+    path("account/webhooks/<uuid:webhook_id>/<uuid:delivery_id>/redeliver/", webhooks.redeliver, name="redeliver"),
     path("account/shares/", shares.page, name="shares"),
     path("account/shares/<uuid:share_id>/revoke/", shares.revoke, name="revoke_share"),
     path("account/", account.page, name="account"),

@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from conversations.accounts import allowances
-from conversations.models import Message, Project, Thread
+from conversations.models import Message, Project, Thread, WebhookEvent
+from conversations.webhooks.outbox import tell
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.pending_parts import PartContent, PendingPart
 from memory.consolidation.supersession import (
@@ -89,6 +90,7 @@ def keep(
         Topic.objects.filter(id=topic.topic, user=user, resolved_at=None).update(resolved_at=topic.at)
     Topic.objects.bulk_create(_unknown_topics(pending, content, findings))
     remake_days(user, [part.started_at.astimezone(zone).date()], zone, at)
+    tell(WebhookEvent.MEMORY_CHANGED, about=user, data={"change": "consolidated", "thread": str(thread)})
 
 
 def _keep_summary(pending: PendingPart, content: PartContent, findings: Findings, at: datetime) -> None:

@@ -14,9 +14,10 @@ from conversations import threads
 from conversations.accounts import allowances
 from conversations.errors import MemoryNotFound, ReplyInProgress
 from conversations.holds import coverage
-from conversations.models import Reply, Thread
+from conversations.models import Reply, Thread, WebhookEvent
 from conversations.models.data_map import FORGOTTEN
 from conversations.models.deletion_guard import allow_deletion
+from conversations.webhooks.outbox import tell
 from memory.forgetting import ledger
 from memory.forgetting.blanking import blank, blank_all
 from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file, left_by_notes, left_by_topic
@@ -99,6 +100,7 @@ def forget_notes(user: User, notes: QuerySet[Memory]) -> None:
         for id in ids:
             ledger.note(ledger.Kind.MEMORY, id)
         blank(user, left_by_notes(user.pk, ids))
+        tell(WebhookEvent.MEMORY_CHANGED, about=user.pk, data={"change": "forgotten"})
 
 
 def what_all(user: User) -> Forgetting:
@@ -123,6 +125,7 @@ def _forget(user: User, target: ForgetTarget) -> Forgetting:
         blank(user, rows)
         if target.everything:
             blank_all(user)
+        tell(WebhookEvent.MEMORY_CHANGED, about=user.pk, data={"change": "forgotten"})
     log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})
     return done
 

@@ -41,6 +41,8 @@ from conversations.models import (
     SharedPrompt,
     Thread,
     TurnFile,
+    Webhook,
+    WebhookEvent,
     text_blocks,
 )
 from conversations.moderation import moderators
@@ -50,6 +52,7 @@ from conversations.runtime.db import read_only
 from conversations.runtime.ids import uuid7
 from conversations.sharing import shares
 from conversations.sharing.shares import Shows, Terms
+from conversations.webhooks import webhooks
 from memory.scope import scope_of
 
 numbers = count(1)
@@ -222,6 +225,10 @@ def make_share(thread: Thread, **shows: bool) -> Share:
     """A link to the thread up to its newest turn, wherever sharing is off, too."""
     with override_settings(OPENBOOK_SHARING=True):
         return shares.of_thread(thread, Terms(shows=Shows(**shows)))
+
+
+def make_webhook(user: User, *events: str, url: str = "https://hooks.example.org/openbook") -> Webhook:
+    return webhooks.create(user, name="Tickets", url=url, events=events or WebhookEvent.values)[0]
 
 
 def keep_bytes(content: bytes) -> str:

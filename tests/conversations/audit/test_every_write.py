@@ -75,6 +75,9 @@ OVER_THE_API = {
     "import/": "POST",
     **{f"{name}/<str:{name[:-1]}_id>/shares/": "POST" for name in ("threads", "artifacts")},
     "shares/<str:share_id>/": "DELETE",
+    "webhooks/": "POST",
+    "webhooks/<str:webhook_id>/": "PATCH DELETE",
+    "webhooks/<str:webhook_id>/secret/": "POST",
 }
 """Writes that leave an event, beside deletions and what is forgotten, and beside SCIM, all of whose writes do. Of prompts those
 that are for everybody."""
@@ -99,6 +102,8 @@ THEIR_OWN = {
     },
     **{f"threads/<str:thread_id>/presets/<str:slug>/{part}": "POST" for part in ("", "stream/")},
     "topics/<str:topic_id>/": "PATCH",
+    "webhooks/<str:webhook_id>/ping/": "POST",
+    "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/redeliver/": "POST",
 }
 """Writes to rows that the caller alone has, staff or not: conversations, and no act of staff."""
 DELETIONS = {

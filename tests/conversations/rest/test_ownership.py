@@ -24,9 +24,12 @@ from conversations.models import (
     Scope,
     Share,
     Thread,
+    Webhook,
+    WebhookDelivery,
 )
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
+from conversations.webhooks import webhooks
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import (
@@ -38,6 +41,7 @@ from tests.conversations.factories import (
     make_share,
     make_snapshot,
     make_thread,
+    make_webhook,
 )
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_topic
@@ -117,9 +121,16 @@ CALLS = [
     ("POST", "artifacts/{artifact}/shares/", {}, "artifact_not_found"),
     ("GET", "shares/?thread={thread}", None, "thread_not_found"),
     ("DELETE", "shares/{share}/", None, "share_not_found"),
+    ("GET", "webhooks/{webhook}/", None, "webhook_not_found"),
+    ("PATCH", "webhooks/{webhook}/", {"is_active": False}, "webhook_not_found"),
+    ("GET", "webhooks/{webhook}/deliveries/", None, "webhook_not_found"),
+    ("POST", "webhooks/{webhook}/deliveries/{delivery}/redeliver/", None, "webhook_not_found"),
+    ("POST", "webhooks/{webhook}/ping/", None, "webhook_not_found"),
+    ("POST", "webhooks/{webhook}/secret/", None, "webhook_not_found"),
+    ("DELETE", "webhooks/{webhook}/", None, "webhook_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [Feedback, File, FilePart, Project, Share]
+TABLES += [Feedback, File, FilePart, Project, Share, Webhook, WebhookDelivery]
 IDS = [
     "thread",
     "request",
@@ -134,6 +145,7 @@ IDS = [
     "project",
     "share",
     "prompt",
+    "webhook",
 ]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
@@ -144,6 +156,7 @@ def belongings(user: User) -> dict[str, Any]:
     snapshot = make_snapshot(thread)
     turn = thread.messages.get(position=1)
     assert snapshot.reply_id
+    webhook = make_webhook(user)
     with allow_deletion():  # an answer that can be gone on with
         thread.messages.filter(position=2).update(status="incomplete", reply=snapshot.reply_id)
     return {
@@ -160,6 +173,8 @@ def belongings(user: User) -> dict[str, Any]:
         "project": make_project(user).id,
         "share": make_share(thread).id,
         "prompt": make_prompt(user).id,
+        "webhook": webhook.id,
+        "delivery": webhooks.ping(webhook).id,
     }
 
 
