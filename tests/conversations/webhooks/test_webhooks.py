@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from config.worker.webhook_sender import webhook_sender
+from conversations.errors import InvalidWebhook, WebhookForAllRefused
 from conversations.models import AuditEvent, AuditKind, Lease, OutgoingMail, Webhook, WebhookDelivery, WebhookEvent
 from conversations.runtime.db import in_database
 from conversations.runtime.site import public_address
@@ -194,13 +196,13 @@ def test_a_webhook_of_everybody_ends_with_the_right_to_it(user: User, target: Ta
     send_due()
     webhook = Webhook.objects.get()
     assert (webhook.is_active, webhook.disabled_because, target.received) == (False, "right_lost", [])
-    with pytest.raises(webhooks.WebhookForAllRefused):
+    with pytest.raises(WebhookForAllRefused):
         made(user, target, for_all=True)
 
 
 def test_what_rolls_back_is_told_to_nobody(user: User, target: Target) -> None:
     made(user, target)
-    with pytest.raises(RuntimeError), webhooks.transaction.atomic():
+    with pytest.raises(RuntimeError), transaction.atomic():
         tell(WebhookEvent.FILE_READ, about=user.pk, data={"file": "x", "status": "ready"})
         raise RuntimeError
     assert not WebhookDelivery.objects.exists()
@@ -328,7 +330,7 @@ def test_nothing_is_sent_into_inner_networks(
         "https://u:p@a.example/",
         "x",
     ):
-        with pytest.raises(webhooks.InvalidWebhook):
+        with pytest.raises(InvalidWebhook):
             webhooks.check_url(url)
     left = list(answers)
 
