@@ -714,6 +714,7 @@ LOGGING = {
         "openbook": {"level": "INFO"},
         "django": {"level": "INFO"},  # without the console of its own that it has where DEBUG is on: each line once
         "django.request": {"level": "ERROR"},
+        "mcp": {"level": "ERROR"},  # else each request that a program got wrong
         # Where all is logged they would write down credentials and conversations.
         **{name: {"level": "WARNING"} for name in ("boto3", "botocore", "google.auth", "urllib3")},
     },

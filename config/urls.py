@@ -19,6 +19,7 @@ urlpatterns = [
     path("admin/system/", admin.site.admin_view(page.system), name="system"),
     path("admin/system/runbooks/<slug:name>/", admin.site.admin_view(page.runbook), name="runbook"),
     path("admin/", admin.site.urls),
+    path("mcp/", include("memory.mcp.urls")),
     path("v1/", include("conversations.rest.messages_urls")),
     path("scim/v2/", include("conversations.scim.urls")),
     path("health/", health.health, name="health"),

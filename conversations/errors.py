@@ -178,6 +178,10 @@ class MessageNotFound(NotFound):
     message = "There is no such turn, or it isn't yours. Check the id."
 
 
+class RequestNotFound(NotFound):
+    message = "There is no such model request, or it isn't yours. Check the id."
+
+
 class MemoryNotFound(NotFound):
     code = "memory_not_found"
     message = "Nothing of that id is remembered, or it isn't yours. Check the id; what was forgotten is gone."

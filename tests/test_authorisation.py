@@ -219,7 +219,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/invitations/": INVITATION_CALL,
     "api/v1/assistants/<str:slug>/versions/": ASSISTANT_CALL,
     "api/v1/assistants/<str:slug>/versions/<str:number>/publish/": ASSISTANT_CALL,
-    **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
+    **dict.fromkeys(("mcp/", "v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
     "v1/chat/completions": PROGRAM,
     **dict.fromkeys(
         (

@@ -37,6 +37,7 @@ TOKEN = "/api/v1/auth/token/"  # noqa: S105
 """The one call of the API that nobody needs to be signed in for."""
 MESSAGES = "/v1/"
 """The Messages API, whose errors have a shape of their own."""
+AGENTS = "/mcp/"
 FILE = "openbook.body"
 """In the scope of a request that came through Daphne: its body, as a file."""
 PIECE = 2**16
@@ -100,7 +101,7 @@ def body_too_large(path: str, headers: Headers) -> OpenbookError:
 
 def needs_credentials(path: str) -> bool:
     """Of every body that is sent there."""
-    return path.startswith((API, MESSAGES)) and path != TOKEN
+    return path.startswith((API, MESSAGES, AGENTS)) and path != TOKEN
 
 
 SIGN_IN_FIRST = "Authentication credentials were not provided. Offer a valid token with what you send."

@@ -18,7 +18,7 @@ def scim_error(status: int, code: str, message: str) -> JsonResponse:
     return JsonResponse(body, status=status, content_type="application/scim+json")
 
 
-TELL = {"/api/": json_error, "/v1/": messages_api.failed, "/scim/": scim_error}
+TELL = {"/api/": json_error, "/mcp/": json_error, "/v1/": messages_api.failed, "/scim/": scim_error}
 """Who tells it, by the beginning of the address."""
 
 

@@ -21,12 +21,12 @@ from conversations.rest import streams
 from conversations.runtime import telemetry
 from conversations.runtime.request_ids import request_scope
 
-NOT_COUNTED = ("/api/", "/v1/", "/scim/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
+NOT_COUNTED = ("/api/", "/v1/", "/mcp/", "/scim/", "/admin/", "/health/", "/metrics", "/accounts/logout/")
 """Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
 
 OPEN_WITHOUT_FACTOR = (
-    *("/api/", "/v1/", "/static/", "/health/", "/metrics", "/accessibility/", "/robots.txt", "/favicon.ico"),
-    *("/manifest.webmanifest", "/service-worker.js", "/offline/"),
+    *("/api/", "/v1/", "/mcp/", "/static/", "/health/", "/metrics", "/accessibility/", "/robots.txt"),
+    *("/favicon.ico", "/manifest.webmanifest", "/service-worker.js", "/offline/"),
     *(f"/accounts/{name}/" for name in ("2fa", "login", "logout", "reauthenticate", "again", "leaving")),
 )
 """What is read by anybody, or needed to set one up."""

@@ -1,6 +1,5 @@
 """Model requests: what was given to a model, what was left out, and why."""
 
-from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,7 +7,6 @@ from rest_framework.response import Response
 from conversations import threads
 from conversations.context.record import snapshot_api
 from conversations.context.record.snapshot_shapes import SnapshotAnswer
-from conversations.errors import NotFound
 from conversations.models import ContextSnapshot
 from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
@@ -33,8 +31,4 @@ class RequestDetail(APIView):
     @extend_schema(responses=described(SnapshotAnswer))
     def get(self, request: Request, request_id: str) -> Response:
         """One model request: what it was given, what was left out and why."""
-        try:
-            snapshot = threads.requests_of(caller(request)).get(id=request_id)
-        except (ContextSnapshot.DoesNotExist, ValidationError):  # the latter where it is no id at all
-            raise NotFound("There is no such model request, or it isn't yours. Check the id.") from None
-        return Response(snapshot_api.body(snapshot))
+        return Response(snapshot_api.body(threads.request_of(caller(request), request_id)))

@@ -60,7 +60,12 @@ def valid[S](shape: type[S], request: Request) -> S:
     """What the body holds, checked. Raises DRF's ``ValidationError``."""
     if request.data is None:
         raise serializers.ValidationError({"non_field_errors": ["No data provided"]}, code="null")
-    return cast("S", _checker(cast("Any", shape)).run_validation(request.data))
+    return checked(shape, request.data)
+
+
+def checked[S](shape: type[S], values: Any) -> S:
+    """What came from outside as an object of this shape. Raises DRF's ``ValidationError``."""
+    return cast("S", _checker(cast("Any", shape)).run_validation(values))
 
 
 @cache

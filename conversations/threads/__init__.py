@@ -18,6 +18,7 @@ from conversations.errors import (
     NotFound,
     PresetNotFound,
     ReplyNotFound,
+    RequestNotFound,
     ThreadNotFound,
 )
 from conversations.holds import custody
@@ -101,6 +102,17 @@ def preset_of(thread: Thread, slug: str) -> Preset:
 
 def requests_of(user: User) -> QuerySet[ContextSnapshot]:
     return ContextSnapshot.objects.filter(user=user).order_by("-created_at")
+
+
+def request_of(user: User, request_id: str | uuid.UUID) -> ContextSnapshot:
+    return _row(requests_of(user), request_id, RequestNotFound)
+
+
+def request_for(turn: Message) -> ContextSnapshot | None:
+    """The newest request that was made for a turn: the one that an answer came from, or the one that a message got."""
+    of_turn = Q(reply=turn.reply_id) if turn.reply_id else Q(message=turn)
+    requests = ContextSnapshot.objects.filter(of_turn, user=turn.user_id, purpose=ContextSnapshot.Purpose.REPLY)
+    return requests.order_by("-created_at", "-round").first()
 
 
 def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:

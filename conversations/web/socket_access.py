@@ -7,13 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import parse_cookie
-from django.http.request import split_domain_port, validate_host
-from django.utils.http import is_same_domain
 
 from conversations.accounts import notices, second_factors, session_times, tokens
 from conversations.accounts import session_user as accounts_session_user
 from conversations.errors import NoticeNotAccepted, SecondFactorNeeded
 from conversations.models import ApiToken, Scope
+from conversations.runtime import origins
 
 Connection = dict[str, Any]
 """What Channels calls the scope of a socket."""
@@ -38,19 +37,7 @@ def same_origin(scope: Connection) -> bool:
     origin, host = header(scope, b"origin"), header(scope, b"host")
     if not origin:
         return offered_token(scope) is not None
-    if any(_matches(origin, trusted) for trusted in settings.CSRF_TRUSTED_ORIGINS):
-        return True
-    scheme = "https" if scope.get("scheme") == "wss" else "http"
-    # The host is checked too: a page of a foreign name that resolves to this machine has an origin equal to its own host.
-    known = validate_host(split_domain_port(host.lower())[0], settings.ALLOWED_HOSTS)
-    return known and origin.lower() == f"{scheme}://{host.lower()}"
-
-
-def _matches(origin: str, trusted: str) -> bool:
-    """``https://*.example.com`` stands for its subdomains, as it does for Django."""
-    scheme, _, host = origin.lower().partition("://")
-    trusted_scheme, _, pattern = trusted.lower().partition("://")
-    return scheme == trusted_scheme and is_same_domain(host, pattern.removeprefix("*"))
+    return origins.is_ours(origin, host=host, is_secure=scope.get("scheme") == "wss")
 
 
 @dataclass(frozen=True, kw_only=True)

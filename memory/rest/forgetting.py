@@ -109,8 +109,12 @@ async def _of_turn(request: Request, message_id: str, work: ForgetById) -> Respo
 async def _run(request: Request, work: Callable[[User], Forgetting]) -> Response:
     user = caller(request)
     done = await long_work.run(user.pk, WorkKind.CHANGE, lambda: work(user))
+    return Response(forgetting_object(done))
+
+
+def forgetting_object(done: Forgetting) -> ForgettingAnswer:
     turns = [fill(ForgottenTurnAnswer, turn, message=turn.id) for turn in done.turns]
-    return Response(fill(ForgettingAnswer, done, turns=turns))
+    return fill(ForgettingAnswer, done, turns=turns)
 
 
 async def _clear(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:

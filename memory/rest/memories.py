@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.contrib.auth.models import User
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import SessionAuthentication
@@ -56,7 +57,7 @@ class MemoryList(APIView):
         )
         if tag := self.tag.text(request):
             memories = memories.filter(tags__contains=[clean(tag)])
-        return self.page(request, memories, lambda page: _objects(request, page))
+        return self.page(request, memories, lambda page: memory_objects(caller(request), page))
 
     @extend_schema(request=described(NewMemory), responses={201: described(MemoryAnswer)})
     def post(self, request: Request) -> Response:
@@ -65,13 +66,13 @@ class MemoryList(APIView):
         by_hand = isinstance(request.successful_authenticator, SessionAuthentication)
         memory = services.remember(
             user=caller(request),
-            content=_stripped(payload["content"]),
-            tags=_own(request, payload.get("tags", [])),
+            content=stripped(payload["content"]),
+            tags=own_tags(caller(request), payload.get("tags", [])),
             origin=Memory.Origin.HAND if by_hand else Memory.Origin.PROGRAM,
             at=clock.now(),
             valid_until=payload.get("valid_until"),
         )
-        return Response(_objects(request, [memory])[0], status=201)
+        return Response(memory_objects(caller(request), [memory])[0], status=201)
 
 
 class MemoryDetail(AsyncAPIView):
@@ -80,7 +81,7 @@ class MemoryDetail(AsyncAPIView):
     @extend_schema(responses=described(MemoryAnswer))
     def get(self, request: Request, memory_id: str) -> Response:
         """One memory."""
-        return Response(_objects(request, [services.memory_of(caller(request), memory_id)])[0])
+        return Response(memory_objects(caller(request), [services.memory_of(caller(request), memory_id)])[0])
 
     @extend_schema(request=described(MemoryChange), responses=described(MemoryAnswer))
     def patch(self, request: Request, memory_id: str) -> Response:
@@ -88,10 +89,10 @@ class MemoryDetail(AsyncAPIView):
         memory = services.memory_of(caller(request), memory_id)
         changes: dict[str, Any] = {**valid(MemoryChange, request)}
         if "content" in changes:
-            changes["content"] = _stripped(changes["content"])
+            changes["content"] = stripped(changes["content"])
         if "tags" in changes:
-            changes["tags"] = _own(request, changes["tags"]) or [user_tag(caller(request).pk)]
-        return Response(_objects(request, [services.change(memory, at=clock.now(), **changes)])[0])
+            changes["tags"] = own_tags(caller(request), changes["tags"]) or [user_tag(caller(request).pk)]
+        return Response(memory_objects(caller(request), [services.change(memory, at=clock.now(), **changes)])[0])
 
     @extend_schema(responses=RESPONSES)
     async def delete(self, request: Request, memory_id: str) -> Response:
@@ -121,8 +122,8 @@ def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message])
     return [fill(SourceAnswer, turn, message=turn.id, thread=turn.thread_id) for turn in known]
 
 
-def _objects(request: Request, page: Sequence[Memory]) -> list[MemoryAnswer]:
-    turns, known = services.sources_of(caller(request), page), services.projects_of(caller(request), page)
+def memory_objects(user: User, page: Sequence[Memory]) -> list[MemoryAnswer]:
+    turns, known = services.sources_of(user, page), services.projects_of(user, page)
     return [_object(memory, turns, known.get(memory.confined_to)) for memory in page]
 
 
@@ -143,28 +144,26 @@ def project_object(project: Project | None) -> NamedProject | None:
     return fill(NamedProject, project) if project else None
 
 
-def _stripped(content: str) -> str:
+def stripped(content: str) -> str:
     if not content.strip():
         raise ValidationError({"content": ["Say what is to be remembered."]})
     return content.strip()
 
 
-def _own(request: Request, tags: list[str]) -> list[str]:
+def own_tags(user: User, tags: Sequence[str]) -> list[str]:
     """The tags, without repetitions. Raises ``InvalidMessage`` where one names somebody else, or a thread of somebody else."""
     for tag in tags:
         kind, _, named = tag.partition(":")
-        if kind == "user" and tag != user_tag(caller(request).pk):
-            raise InvalidMessage(
-                f"Your own tag is `{user_tag(caller(request).pk)}`; another user's can't be given.", field="tags"
-            )
+        if kind == "user" and tag != user_tag(user.pk):
+            raise InvalidMessage(f"Your own tag is `{user_tag(user.pk)}`; another user's can't be given.", field="tags")
         if kind == "thread":
             try:
-                threads.get(caller(request), named)
+                threads.get(user, named)
             except ThreadNotFound:
                 raise InvalidMessage("A `thread:` tag must hold the id of one of your threads.", field="tags") from None
         if kind == "project":
             try:
-                projects.get(caller(request), named)
+                projects.get(user, named)
             except ProjectNotFound:
                 raise InvalidMessage(
                     "A `project:` tag must hold the id of one of your projects.", field="tags"

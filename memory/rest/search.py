@@ -1,5 +1,6 @@
 """What would be recalled for a text."""
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -36,23 +37,28 @@ class MemorySearch(APIView):
         query = clean(self.query.text(request) or "").strip()
         if not query or len(query) > LONGEST:
             raise self.query.refuse(f"a text of 1 to {LONGEST:,} characters")
-        memory = self._memory(request)
-        recall_query = RecallQuery(
-            user_id=caller(request).pk, text=query, at=clock.now(), everywhere=memory is None, memory=memory or OUTSIDE
-        )
-        with read_only():
-            candidates = [each for each in search(recall_query, most=MOST) if not each.left_out]
-        known = services.projects_of_found(caller(request), candidates)
-        return Response({"results": [_described(each, known.get(each.thread or each.id)) for each in candidates]})
+        return Response(find(caller(request), query, project=self.project.text(request)))
 
-    def _memory(self, request: Request) -> MemoryScope | None:
-        """``None``: of all projects."""
-        project = self.project.text(request)
-        if not project:
-            return None
-        if project != projects.NONE:
-            return MemoryScope(project=projects.get(caller(request), project).id, outside=False)
-        return MemoryScope(closed=tuple(projects.of(caller(request)).values_list("id", flat=True)))
+
+def find(user: User, query: str, *, project: str | None = None, most: int = MOST) -> FoundListAnswer:
+    """What would be recalled for a query, best first: of a project by its id, of none by ``none``, or of all."""
+    memory = _scope(user, project)
+    recall_query = RecallQuery(
+        user_id=user.pk, text=query, at=clock.now(), everywhere=memory is None, memory=memory or OUTSIDE
+    )
+    with read_only():
+        candidates = [each for each in search(recall_query, most=most) if not each.left_out]
+    known = services.projects_of_found(user, candidates)
+    return {"results": [_described(each, known.get(each.thread or each.id)) for each in candidates]}
+
+
+def _scope(user: User, project: str | None) -> MemoryScope | None:
+    """``None``: of all projects."""
+    if not project:
+        return None
+    if project != projects.NONE:
+        return MemoryScope(project=projects.get(user, project).id, outside=False)
+    return MemoryScope(closed=tuple(projects.of(user).values_list("id", flat=True)))
 
 
 def _described(candidate: Candidate, project: Project | None) -> FoundAnswer:

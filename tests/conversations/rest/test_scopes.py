@@ -14,6 +14,7 @@ from conversations.models import Scope
 from conversations.rest import messages_urls, urls
 from conversations.rest.authentication import HasScope, needed
 from conversations.runtime.db import in_database
+from memory.mcp import urls as mcp_urls
 from memory.rest import urls as memory_urls
 from tests.conversations.rest.client import Api
 
@@ -26,6 +27,7 @@ EXPORTS = {
     ("GET", f"/api/v1/{path}") for path in ("export/", "threads/x/export/", "artifacts/x/export/", "files/x/content/")
 }
 ANY = {
+    ("POST", "/mcp/"),
     ("GET", "/api/v1/session/"),
     ("GET", "/api/v1/notice/"),
     ("GET", "/api/v1/banners/"),
@@ -34,6 +36,7 @@ ANY = {
 DOORS = {
     "/api/v1/": [*artifacts_urls.urlpatterns, *memory_urls.urlpatterns, *urls.urlpatterns],
     "/v1/": messages_urls.urlpatterns,
+    "/mcp/": mcp_urls.urlpatterns,
 }
 
 
