@@ -7,6 +7,9 @@ from django.contrib.auth.models import User
 from conversations.accounts import tokens
 from conversations.models import ApiToken, Scope
 
+CALLER = "openbook.caller"
+"""Where a request's scope has its ``Caller``."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:

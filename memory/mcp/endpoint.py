@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
+from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -13,8 +14,10 @@ from rest_framework.request import Request
 from conversations.rest.base import AsyncAPIView, caller, token_of
 from conversations.rest.messages_api import KeyAuthentication
 from conversations.runtime import origins
-from memory.mcp import server
-from memory.mcp.caller import Caller
+from memory.mcp.caller import CALLER, Caller
+
+MANAGER = "memory.mcp.server.manager"
+"""Imported with the first request, in a thread: the SDK takes a second and 30 MB, which only who uses it should pay."""
 
 
 @extend_schema(exclude=True)
@@ -22,7 +25,7 @@ class Endpoint(AsyncAPIView):
     """Each request stands for itself, and brings a token: no cookie counts. What it must be for is asked by each tool."""
 
     authentication_classes = [KeyAuthentication]
-    scopes = {"POST": None}
+    scopes = {"POST": None, "GET": None, "DELETE": None}
     http_method_names = ["post"]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -46,7 +49,7 @@ async def _answer(request: Request, caller: Caller) -> HttpResponse:
     """What the SDK answers to a request of its own ASGI application."""
     body = json.dumps(request.data).encode()
     http = request._request
-    scope = {**http.scope, server.CALLER: caller}  # type: ignore[attr-defined]  # of Django's ASGI requests
+    scope = {**http.scope, CALLER: caller}  # type: ignore[attr-defined]  # of Django's ASGI requests
     incoming = [{"type": "http.request", "body": body, "more_body": False}]
     sent: list[Mapping[str, Any]] = []
 
@@ -56,7 +59,7 @@ async def _answer(request: Request, caller: Caller) -> HttpResponse:
     async def send(message: Mapping[str, Any]) -> None:
         sent.append(message)
 
-    manager = server.manager()
+    manager = (await asyncio.to_thread(import_string, MANAGER))()
     async with manager.run():
         await manager.handle_request(scope, receive, send)  # type: ignore[arg-type]
     start, *parts = sent

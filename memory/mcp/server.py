@@ -26,13 +26,11 @@ from mcp_types import (
 from conversations.rest.errors import exception_handler
 from conversations.runtime.db import in_database
 from memory.mcp import resources
-from memory.mcp.caller import Caller
+from memory.mcp.caller import CALLER, Caller
 from memory.mcp.tools import BY_NAME, TOOLS
 
 log = logging.getLogger("openbook.mcp")
 
-CALLER = "openbook.caller"
-"""Where a request's scope has its ``Caller``."""
 INSTRUCTIONS = (
     "Openbook remembers what one person said in all their conversations. Search it with `search_memory` before you ask the "
     "person what they may have told already; `recall` lists what is noted of them. Store lasting facts by `remember`. "

@@ -98,7 +98,7 @@ async def test_the_claude_cli_searches_what_is_remembered(
         },
     )
     assert (code, output.strip().splitlines()[-1]) == (0, "It is called Marisol."), output
-    offered, answered = model_server.bodies
+    offered, *_, answered = model_server.bodies
     assert {tool["name"] for tool in offered["tools"]} >= {"mcp__openbook__search_memory", "mcp__openbook__remember"}
     [result] = [block for block in answered["messages"][-1]["content"] if block["type"] == "tool_result"]
     assert "Owns the boat Marisol." in json.dumps(result["content"])
