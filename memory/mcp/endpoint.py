@@ -61,7 +61,7 @@ async def _answer(request: Request, caller: Caller) -> HttpResponse:
 
     manager = (await asyncio.to_thread(import_string, MANAGER))()
     async with manager.run():
-        await manager.handle_request(scope, receive, send)  # type: ignore[arg-type]
+        await manager.handle_request(scope, receive, send)
     start, *parts = sent
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in start.get("headers", [])}
     return HttpResponse(b"".join(part.get("body", b"") for part in parts), status=start["status"], headers=headers)

@@ -21,7 +21,7 @@ JSON = {"Accept": "application/json, text/event-stream"}
 async def listed(token: str = "", method: str = "POST", body: Any = None, **headers: str) -> ApiResponse:
     asked = body or {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     known = {"Authorization": f"Bearer {token}"} if token else {}
-    return await Api(**JSON, **known).call(method, "/mcp/", asked, **headers)
+    return await Api(None, **JSON, **known).call(method, "/mcp/", asked, **headers)
 
 
 async def test_a_token_opens_it_and_nothing_else_does(user: User) -> None:
@@ -31,7 +31,7 @@ async def test_a_token_opens_it_and_nothing_else_does(user: User) -> None:
     assert "mcp-session-id" not in allowed.headers
     for refused in (await listed(), await listed("ob_wrong"), await listed(Authorization=f"Token {token}")):
         assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
-    signed_in = Api(**JSON)
+    signed_in = Api(None, **JSON)
     await in_database(signed_in.client.force_login)(user)
     assert (await signed_in.post("/mcp/", {"jsonrpc": "2.0", "id": 1, "method": "ping"})).status == 401
     narrow = await token_of(user, Scope.MEMORY)
@@ -70,7 +70,7 @@ async def test_what_is_too_large_or_no_json_is_refused(user: User, settings: Set
     note = {"name": "remember", "arguments": {"content": "x" * 2_000}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": note}
     assert (await listed(token, body=call)).code == (413, "invalid_request", "message_too_long")
-    api = Api(**JSON, Authorization=f"Bearer {token}")
+    api = Api(None, **JSON, Authorization=f"Bearer {token}")
     assert (await api.send("POST", "/mcp/", b"{")).status == 400
     assert (await api.post("/mcp/", [1])).status == 400
     assert (await listed(token, body={"jsonrpc": "2.0", "id": 1, "method": "no/such"})).body["error"]["code"] == -32601
