@@ -16,6 +16,7 @@ from conversations.runtime import clock, long_work
 from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import fields_of, fill, plain
+from conversations.runtime.wording import worded
 from conversations.threads import projects
 from memory import forgetting, services
 from memory.mcp import shapes, uris
@@ -49,7 +50,10 @@ class MemoryTool:
         known = fields_of(self.takes)
         if unknown := [name for name in arguments if name not in known]:
             raise InvalidMessage(
-                f"There is no argument `{unknown[0]}`. There are: {', '.join(known)}.", field=unknown[0]
+                worded(
+                    "There is no argument `{name}`.", "There are: {names}.", name=unknown[0], names=", ".join(known)
+                ),
+                field=unknown[0],
             )
         return await self.run(caller, checked(self.takes, dict(arguments)))
 

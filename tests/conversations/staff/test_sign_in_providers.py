@@ -122,8 +122,8 @@ def test_a_mistake_is_named_and_what_was_typed_stays(staff: StaffReader, setting
     assert not SocialApp.objects.exists()
     good = f'{saml}certificate = """\n{certificate.read_text()}"""'
     assert submit(staff, provider="saml", provider_id="library", details=good) == {}
-    page = staff.get(reverse("admin:socialaccount_socialapp_change", args=[SocialApp.objects.get().pk])).text
-    [metadata] = re.findall(r">http://testserver(/\S+/metadata/)<", page)
+    saved = staff.get(reverse("admin:socialaccount_socialapp_change", args=[SocialApp.objects.get().pk])).text
+    [metadata] = re.findall(r">http://testserver(/\S+/metadata/)<", saved)
     assert Client().get(metadata).status_code == 200
 
 

@@ -13,6 +13,7 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+import standardwebhooks
 from django.contrib.auth.models import Permission, User
 from django.db import transaction
 from django.test import Client
@@ -35,7 +36,6 @@ from tests.conversations.rest.client import Api
 from tests.processes import database_url, started
 from tests.waiting import until
 
-standardwebhooks = pytest.importorskip("standardwebhooks")
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HANG, ENDLESS, REDIRECT = -1, -2, -3
