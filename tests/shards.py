@@ -36,6 +36,7 @@ DIRECTORY = {
     "conversations_invitationuse",
     "conversations_noticeacceptance",
     "conversations_outgoingmail",
+    "conversations_serviceaccount",
     "conversations_userlimits",
     "conversations_webhook",
     "conversations_webhookdelivery",

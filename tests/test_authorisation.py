@@ -332,7 +332,7 @@ POSTED = ("account/instructions/", *(f"projects/<uuid:project_id>/{what}/" for w
 
 
 def methods_of(route: str, view: Any) -> list[str]:
-    if route.endswith(("/revoke/", "/sign-out/", "/language/")) or route in POSTED:
+    if route.endswith(("/revoke/", "/sign-out/", "/language/", "/ping/", "/switch/", "/redeliver/")) or route in POSTED:
         return ["POST"]
     if route.startswith("scim/v2/"):
         return DIRECTORY[route.removeprefix("scim/v2/")]

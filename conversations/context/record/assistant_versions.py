@@ -31,9 +31,17 @@ def at_version(assistant: Assistant, version: AssistantVersion) -> Assistant:
     return copied
 
 
+def version_of(snapshot: ContextSnapshot) -> AssistantVersion | None:
+    """``None`` of one that was recorded before there were versions, or whose assistant was deleted."""
+    try:
+        return snapshot.version if snapshot.version_id else None
+    except AssistantVersion.DoesNotExist:
+        return None
+
+
 def assistant_then(snapshot: ContextSnapshot, today: Assistant) -> Assistant:
     """Of the version that the request names; as it is today where it names none."""
-    version = AssistantVersion.objects.filter(pk=snapshot.version_id).first() if snapshot.version_id else None
+    version = version_of(snapshot)
     return at_version(version.assistant if version.assistant_id != today.pk else today, version) if version else today
 
 

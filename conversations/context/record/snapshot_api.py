@@ -20,6 +20,7 @@ from conversations.context.files.unread import unread
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.reasons import Reason
 from conversations.context.record import fates, memory_scope, snapshots
+from conversations.context.record.assistant_versions import version_of
 from conversations.context.record.moderation_findings import findings_of
 from conversations.context.record.request_path import off_path
 from conversations.context.record.snapshot_codec import NamedText
@@ -35,6 +36,7 @@ from conversations.context.record.snapshot_shapes import (
     SwitchAnswer,
     ThinkingAnswer,
     TimingsAnswer,
+    VersionsAnswer,
 )
 from conversations.context.record.snapshots import NotRebuildable, RecordedTexts, runs_of
 from conversations.context.record.turn_account import TurnRun
@@ -135,8 +137,7 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
     """The body but for the exact request, and without what another model before changed. ``near``: the turns at
     ``near_places``, oldest first."""
     items = _items(snapshot, material, list(near))
-    there = _files_there(snapshot)
-    files = file_account.answer(snapshot.files, there, citations_of(snapshot))
+    files = file_account.answer(snapshot.files, there := _files_there(snapshot), citations_of(snapshot))
     return {
         "id": str(snapshot.id),
         "thread": _id(snapshot.thread_id),
@@ -164,8 +165,7 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
         "budget_origin": _origin(snapshot),
-        "version": snapshot.version.number if snapshot.version_id and snapshot.version else None,
-        "rules": snapshot.rules,
+        **_versions(snapshot),
         "sections": list(_sections(snapshot, material)),
         "items": items,
         "window_begins": _window_begins(snapshot, material),
@@ -193,6 +193,11 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "status": snapshot.status,
         "error": snapshot.error,
     }
+
+
+def _versions(snapshot: ContextSnapshot) -> VersionsAnswer:
+    version = version_of(snapshot)
+    return {"version": version.number if version else None, "rules": snapshot.rules}
 
 
 def _items(snapshot: ContextSnapshot, material: RecordedTexts, near: Sequence[NearTurn | Message]) -> list[ItemAnswer]:

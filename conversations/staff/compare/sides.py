@@ -82,4 +82,4 @@ def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | No
     """The next or previous request of the thread that was made for the like."""
     same = Q(purpose=snapshot.purpose) if snapshot.quotes_turns else Q(purpose__in=["reply", "artifact"])
     snapshots = beyond(snapshot, "gt" if later else "lt").filter(same)
-    return snapshots.select_related("thread__user", "thread__assistant").first()
+    return snapshots.select_related("thread__user", "thread__assistant", "version").first()

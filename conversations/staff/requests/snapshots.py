@@ -61,7 +61,7 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         js = [Script(f"conversations/admin/{name}.js", type="module") for name in ("keys", "copy")]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ContextSnapshot]:
-        return super().get_queryset(request).select_related("thread__user", "thread__assistant", "reply")
+        return super().get_queryset(request).select_related("thread__user", "thread__assistant", "reply", "version")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[RequestChangeList]:
         return RequestChangeList

@@ -73,7 +73,15 @@ def names() -> set[str]:
     said += [label for connection in Connection.objects.values_list("label", "slug") for label in connection]
     said += Group.objects.values_list("name", flat=True)
     said += [name for row in ModerationFinding.objects.all() for name in (row.moderator, *row.labels)]
-    said += [REASON, "A lawsuit", "a program", "Ticket", f"{NEEDLE}s", f"Was a {NEEDLE}. Summary Sum up what"]
+    said += [
+        REASON,
+        "A lawsuit",
+        "It was so",
+        "a program",
+        "Ticket",
+        f"{NEEDLE}s",
+        f"Was a {NEEDLE}. Summary Sum up what",
+    ]
     return NAMES | {word for text in said for word in re.findall(r"[A-Za-z]+", text)}
 
 

@@ -102,7 +102,8 @@ async def test_a_request_is_made_again_from_its_own_version_after_any_change(
     assert (report["requests"], report["identical"]) == (5, 5)
     _, back = await in_database(run)(assistant, tmp_path, "--version", str(before.number))
     assert (back["requests"], back["identical"]) == (5, 5)
-    request = await api.get(f"requests/{(await ContextSnapshot.objects.order_by('-id').afirst()).id}/")  # type: ignore[union-attr]
+    last = await ContextSnapshot.objects.order_by("-id").values_list("id", flat=True).afirst()
+    request = await api.get(f"requests/{last}/")
     assert (request.body["version"], request.body["rules"]) == (before.number, 1)
 
 

@@ -100,6 +100,7 @@ INSPECTED = {
     "conversations_message": {"why"},
     "conversations_feedback": {"csv", "jsonl"},
     "conversations_auditevent": {"download"},
+    "conversations_assistant": {"versions"},
     "conversations_notice": {"preview"},
 }
 """Pages beside Django's own, of which every one takes the permission to view the rows."""

@@ -1,5 +1,6 @@
 /**
- * Lines that staff show above pages: what was dismissed in this browser stays away until it is changed, and an open page asks
+ * Lines that staff show above pages: what was dismissed in this browser stays away until it is changed, and an open
+ * page asks
  * for new ones now and then.
  */
 
