@@ -293,10 +293,7 @@ class Caller:
                 self.manages or Scope.STAFF_INVITATIONS in self.scopes or (self.user and self.user.is_superuser)
             )
         if kind is Kind.ASSISTANT_CALL:
-            return not (
-                Scope.STAFF_ASSISTANTS in self.scopes
-                or (self.user and self.user.has_perm("conversations.change_assistant"))
-            )
+            return not (Scope.STAFF_ASSISTANTS in self.scopes or (self.user and self.user.is_superuser))
         if kind is Kind.AUDIT_CALL:
             return not (self.is_auditor or (self.user and self.user.is_superuser))
         return not (self.is_support if kind is Kind.STAFF_CALL else self.user and self.user.is_superuser)

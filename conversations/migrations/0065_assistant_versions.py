@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('published_at', models.DateTimeField(help_text="When it last became the assistant's. Empty: a draft.", null=True)),
                 ('assistant', models.ForeignKey(on_delete=django.db.models.deletion.DB_CASCADE, related_name='versions', to='conversations.assistant')),
-                ('author', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.DB_SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.DB_SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['assistant', '-number'],

@@ -159,9 +159,7 @@ class AssistantVersion(models.Model):
     number = models.PositiveIntegerField(help_text="From 1, in the order in which they were made.")
     content = models.JSONField(help_text="The assistant's columns that shape requests, by name.")
     note = models.CharField(max_length=200, blank=True, help_text="What it is for, in a line.")
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.DB_SET_NULL, null=True, blank=True, related_name="+", db_index=False
-    )
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     published_at = models.DateTimeField(null=True, help_text="When it last became the assistant's. Empty: a draft.")
 

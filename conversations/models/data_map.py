@@ -472,6 +472,7 @@ TABLES: dict[str, Table] = {
         staff="slug name description system_prompt",
         never="provider model effort show_thinking fallback_model tools rewriting rewriting_model",
     ),
+    "conversations.AssistantVersion": Table(staff="content note"),
     "conversations.Fallback": Table(never="provider model"),
     "conversations.Assistant_offered_models": Table(),
     "conversations.Model": Table(

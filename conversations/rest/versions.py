@@ -55,6 +55,7 @@ class VersionList(APIView):
             draft = versions.make_draft(assistant, wanted["content"], author=caller(request), note=wanted["note"])
         except ValidationError as error:
             raise exceptions.ValidationError({"content": error.messages}) from error
+        _record(request, assistant, "drafted", draft)
         return Response(_object(draft, assistant), status=201)
 
 
@@ -69,12 +70,7 @@ class VersionPublish(APIView):
         if version is None:
             raise AssistantVersionNotFound
         changed = versions.publish(version, author=caller(request))
-        audit.record(
-            AuditKind.ROW_CHANGED,
-            actor=audit.actor_of(request),
-            target=assistant,
-            details={"act": "published", "version": version.number},
-        )
+        _record(request, assistant, "published", version)
         version.refresh_from_db()
         return Response(_object(version, changed))
 
@@ -88,6 +84,11 @@ def _assistant(request: Request, slug: str) -> Assistant:
     if assistant is None:
         raise AssistantVersionNotFound
     return assistant
+
+
+def _record(request: Request, assistant: Assistant, act: str, version: AssistantVersion) -> None:
+    details = {"act": act, "version": version.number}
+    audit.record(AuditKind.ROW_CHANGED, actor=audit.actor_of(request), target=assistant, details=details)
 
 
 def _object(version: AssistantVersion, assistant: Assistant) -> AssistantVersionAnswer:

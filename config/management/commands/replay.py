@@ -135,7 +135,7 @@ class Command(PrintableCommand):
         for each in answer["worst"]:
             self.stdout.write(f"  {each['request']}: {each['lost']} lost, {each['gained']} gained")
         for text in failed:
-            self.stdout.write(self.style.ERROR(f"FAILED {text}"))
+            self.stdout.write(f"FAILED {text}", self.style.ERROR)
 
     def _write(self, path: Path, text: str) -> None:
         try:

@@ -36,7 +36,6 @@ from conversations.context.record.snapshot_shapes import (
     SwitchAnswer,
     ThinkingAnswer,
     TimingsAnswer,
-    VersionsAnswer,
 )
 from conversations.context.record.snapshots import NotRebuildable, RecordedTexts, runs_of
 from conversations.context.record.turn_account import TurnRun
@@ -165,15 +164,12 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
         "budget_origin": _origin(snapshot),
-        **_versions(snapshot),
+        "version": version.number if (version := version_of(snapshot)) else None,
+        "rules": snapshot.rules,
         "sections": list(_sections(snapshot, material)),
         "items": items,
         "window_begins": _window_begins(snapshot, material),
-        "fates": [
-            *fates.item_fates(items, thread=_id(snapshot.thread_id)),
-            *_file_fates(snapshot, files, {id: file.kind for id, file in there.items()}),
-            *fates.beyond_fates(file_account.beyond_of(snapshot.files)),
-        ],
+        "fates": _fates(snapshot, items, files, there),
         "files": files,
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "memory": memory_scope.answer(snapshot),
@@ -195,9 +191,14 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
     }
 
 
-def _versions(snapshot: ContextSnapshot) -> VersionsAnswer:
-    version = version_of(snapshot)
-    return {"version": version.number if version else None, "rules": snapshot.rules}
+def _fates(
+    snapshot: ContextSnapshot, items: list[ItemAnswer], files: list[FileInRequestAnswer], there: Mapping[str, KnownFile]
+) -> list[FateAnswer]:
+    return [
+        *fates.item_fates(items, thread=_id(snapshot.thread_id)),
+        *_file_fates(snapshot, files, {id: file.kind for id, file in there.items()}),
+        *fates.beyond_fates(file_account.beyond_of(snapshot.files)),
+    ]
 
 
 def _items(snapshot: ContextSnapshot, material: RecordedTexts, near: Sequence[NearTurn | Message]) -> list[ItemAnswer]:

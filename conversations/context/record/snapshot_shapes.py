@@ -300,16 +300,7 @@ class ModerationAnswer(TypedDict):
     at: Annotated[datetime, "When it was made."]
 
 
-class VersionsAnswer(TypedDict):
-    """By which settings and which rules a request was chosen."""
-
-    version: Annotated[
-        int | None, "The version of the assistant that replied; null of what was recorded before there was this."
-    ]
-    rules: Annotated[int | None, "The number of the rules of the code that chose; null before there was this."]
-
-
-class SnapshotAnswer(VersionsAnswer):
+class SnapshotAnswer(TypedDict):
     """What one model request was given, what was left out and why."""
 
     id: Annotated[Id | None, "Null: a preview, nothing is stored."]
@@ -350,6 +341,10 @@ class SnapshotAnswer(VersionsAnswer):
     budget: Annotated[int, "Tokens of the model that it should take."]
     hard_cap: Annotated[int, "Tokens of the model that it never exceeds."]
     budget_origin: Annotated[BudgetOriginAnswer | None, "Null of what was recorded before there was this."]
+    version: Annotated[
+        int | None, "The version of the assistant that replied; null of what was recorded before there was this."
+    ]
+    rules: Annotated[int | None, "The number of the rules of the code that chose; null before there was this."]
     sections: Annotated[list[SectionAnswer], "Its parts, in the order sent."]
     items: Annotated[list[ItemAnswer], "Each turn, memory, topic and summary exactly once."]
     window_begins: Annotated[

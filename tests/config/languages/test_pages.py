@@ -77,6 +77,8 @@ def names() -> set[str]:
         REASON,
         "A lawsuit",
         "It was so",
+        "A draft",
+        "ping",
         "a program",
         "Ticket",
         f"{NEEDLE}s",

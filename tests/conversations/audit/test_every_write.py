@@ -67,6 +67,8 @@ OVER_THE_API = {
     "prompts/<str:prompt_id>/": "PATCH DELETE",
     "leavers/<str:leaver_id>/shares/": "POST",
     "notice/": "POST",
+    "assistants/<str:slug>/versions/": "POST",
+    "assistants/<str:slug>/versions/<str:number>/publish/": "POST",
     "invitations/": "POST",
     "invitations/<str:invitation_id>/": "DELETE",
     "auth/token/": "POST",

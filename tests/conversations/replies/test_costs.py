@@ -100,6 +100,7 @@ async def test_what_the_provider_told_is_stored_and_counted(
     turn = await Message.objects.filter(reply=reply).afirst()
     written = turn.token_count - TURN_OVERHEAD if turn and not reply.stop_reason else 0
     spent = sum(usage.values()) + max(written - usage.get("output_tokens", 0), 0)
+    spent *= is_billed  # what a service declines for free takes nothing of a limit
     assert await in_database(allowances.use_of)(user.pk) == allowances.AllowanceUse(running=0, spent=spent, reserved=0)
     assert (await in_database(allowances.recounted)(user.pk)).spent == spent
 

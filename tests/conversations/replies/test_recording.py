@@ -327,7 +327,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
         companion.update(provider="offline")
         snapshot, _ = opened.recorded or model_requests.record(*model_requests.first_request(opened))
         taken.append(dict(snapshot_api.body(ContextSnapshot.objects.get(id=snapshot.id))))
-    own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items"}
+    own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items", "version"}
     first, second = ({name: body[name] for name in body.keys() - own} for body in taken)
     assert first == second
 

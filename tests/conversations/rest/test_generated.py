@@ -22,6 +22,7 @@ from conversations import replies
 from conversations.accounts import tokens
 from conversations.replies.journal import journal
 from conversations.rest.openapi import whole_schema
+from conversations.webhooks import webhooks
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import (
     make_file,
@@ -31,6 +32,7 @@ from tests.conversations.factories import (
     make_share,
     make_snapshot,
     make_thread,
+    make_webhook,
 )
 from tests.memory.factories import make_memory, make_topic
 
@@ -91,6 +93,8 @@ def things(user: User) -> dict[str, str]:
         "share_id": make_share(thread).id,
         "leaver_id": user.pk,
         "invitation_id": make_invitation(user).id,
+        "webhook_id": (webhook := make_webhook(user)).id,
+        "delivery_id": webhooks.ping(webhook).id,
         "slug": "brd",
         "number": 1,
     }

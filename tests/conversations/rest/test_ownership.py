@@ -146,6 +146,7 @@ IDS = [
     "share",
     "prompt",
     "webhook",
+    "delivery",
 ]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
@@ -189,7 +190,7 @@ def rows() -> list[Any]:
 
 @pytest.fixture(autouse=True)
 def sharing_is_on(settings: Settings) -> None:
-    settings.OPENBOOK_SHARING = True
+    settings.OPENBOOK_SHARING, settings.OPENBOOK_WEBHOOKS = True, 100
 
 
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(

@@ -59,6 +59,7 @@ STAFF = {("GET", "/api/v1/feedback/")}
 PARTS = {
     Scope.MEMORY: re.compile(r"/api/v1/(memories|topics|days|preferences)/"),
     Scope.FILES: re.compile(r"/api/v1/files/"),
+    Scope.WEBHOOKS: re.compile(r"/api/v1/webhooks/"),
 }
 
 
