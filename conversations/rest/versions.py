@@ -87,8 +87,12 @@ def _assistant(request: Request, slug: str) -> Assistant:
 
 
 def _record(request: Request, assistant: Assistant, act: str, version: AssistantVersion) -> None:
-    details = {"act": act, "version": version.number}
-    audit.record(AuditKind.ROW_CHANGED, actor=audit.actor_of(request), target=assistant, details=details)
+    audit.record(
+        AuditKind.ROW_CHANGED,
+        actor=audit.actor_of(request),
+        target=assistant,
+        details={"act": act, "version": version.number},
+    )
 
 
 def _object(version: AssistantVersion, assistant: Assistant) -> AssistantVersionAnswer:
