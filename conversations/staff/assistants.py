@@ -152,6 +152,11 @@ class AssistantForm(ModelForm):
                 note = format_html('<strong class="ob-bad">{}</strong>', assumed(self.instance, id))
                 self.fields[name].help_text = format_html("{} {}", self.fields[name].help_text, note)
 
+    def clean_system_prompt(self) -> str:
+        """Browsers send line ends of their own, which are no change."""
+        prompt: str = self.cleaned_data["system_prompt"]
+        return prompt.replace("\r\n", "\n")
+
     def clean_is_default(self) -> bool:
         chosen: bool = self.cleaned_data["is_default"]
         if self.initial.get("is_default") and not chosen:
