@@ -46,6 +46,10 @@ class Condition:
     def fails(self, report: Report) -> bool:
         return self.value(report) > self.limit
 
+    def why_it_fails(self, report: Report) -> str:
+        """Empty where it holds."""
+        return f"it is {self.value(report):g}{' %' if self.is_share else ''}" if self.fails(report) else ""
+
 
 def parse(text: str) -> Condition:
     """Raises ``InvalidCondition``."""

@@ -9,6 +9,7 @@ from conversations.context.built_context import Context
 from conversations.context.files.account import PackedFiles, given_parts
 from conversations.context.reasons import Reason
 from conversations.context.record.turn_account import TurnRun
+from conversations.context.sources import SourceItem
 from conversations.runtime.values import dataclass
 
 KINDS = ("turns", "memories", "parts")
@@ -62,7 +63,7 @@ def held_by(context: Context) -> Held:
     recalled = [run for run in context.runs if run.reason is Reason.RECALLED]
     positions = {turn.position for turn in context.parts.turns} | {*positions_of(recalled)}
     scope = context.material.request.scope if context.material else None
-    items = [{**vars_of(item)} for item in (*context.items, *context.recalled)]
+    items = [as_recorded(item) for item in (*context.items, *context.recalled)]
     return held(positions, items, context.files, thread=str(scope.thread_id) if scope else "")
 
 
@@ -86,5 +87,6 @@ def positions_of(runs: Iterable[TurnRun]) -> Iterator[int]:
         yield from range(run.first, run.last + 1)
 
 
-def vars_of(item: Any) -> dict[str, Any]:
+def as_recorded(item: SourceItem) -> dict[str, Any]:
+    """As a snapshot has it, as far as it is asked here."""
     return {name: getattr(item, name) for name in ("kind", "id", "included", "thread") if hasattr(item, name)}

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from conversations.regression.outcomes import KINDS, Outcome
 
@@ -140,11 +140,3 @@ class Report:
             "why_not_replayable": dict(self.why.most_common(10)),
             "failed": failed,
         }
-
-
-def junit_cases(report: Report, conditions: list[Any]) -> list[tuple[str, str]]:
-    """The name of each condition, and why it failed; empty: it holds."""
-    return [
-        (each.text, f"it is {each.value(report):g}{' %' if each.is_share else ''}" if each.fails(report) else "")
-        for each in conditions
-    ]

@@ -55,7 +55,7 @@ class VersionList(APIView):
             draft = versions.make_draft(assistant, wanted["content"], author=caller(request), note=wanted["note"])
         except ValidationError as error:
             raise exceptions.ValidationError({"content": error.messages}) from error
-        _record(request, assistant, "drafted", draft)
+        audit.record(AuditKind.ROW_CHANGED, target=assistant, details={"act": "drafted", "version": draft.number})
         return Response(_object(draft, assistant), status=201)
 
 
@@ -70,7 +70,6 @@ class VersionPublish(APIView):
         if version is None:
             raise AssistantVersionNotFound
         changed = versions.publish(version, author=caller(request))
-        _record(request, assistant, "published", version)
         version.refresh_from_db()
         return Response(_object(version, changed))
 
@@ -84,15 +83,6 @@ def _assistant(request: Request, slug: str) -> Assistant:
     if assistant is None:
         raise AssistantVersionNotFound
     return assistant
-
-
-def _record(request: Request, assistant: Assistant, act: str, version: AssistantVersion) -> None:
-    audit.record(
-        AuditKind.ROW_CHANGED,
-        actor=audit.actor_of(request),
-        target=assistant,
-        details={"act": act, "version": version.number},
-    )
 
 
 def _object(version: AssistantVersion, assistant: Assistant) -> AssistantVersionAnswer:

@@ -11,8 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from conversations import audit, versions
-from conversations.audit import AuditKind
+from conversations import versions
 from conversations.context.record.assistant_versions import differences, shaping_fields
 from conversations.models import Assistant, AssistantVersion
 from conversations.runtime.wording import filled
@@ -93,18 +92,8 @@ def _publish(admin: Any, request: HttpRequest, assistant: Assistant) -> HttpResp
         raise Http404
     assert isinstance(request.user, User)
     versions.publish(version, author=request.user)
-    record_publication(request, assistant, version)
     messages.success(
         request,
         filled("{name} is at version {number} from the next message on.", name=assistant.name, number=version.number),
     )
     return redirect("admin:conversations_assistant_versions", assistant.pk)
-
-
-def record_publication(request: Any, assistant: Assistant, version: AssistantVersion) -> None:
-    audit.record(
-        AuditKind.ROW_CHANGED,
-        actor=audit.actor_of(request),
-        target=assistant,
-        details={"act": "published", "version": version.number},
-    )

@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, QuerySet
 
+from conversations import audit
+from conversations.audit import AuditKind
 from conversations.context.record.assistant_versions import at_version, content_of, shaping_fields
 from conversations.models import Assistant, AssistantVersion
 
@@ -48,6 +50,7 @@ def publish(version: AssistantVersion, *, author: User | None) -> Assistant:
     assistant = Assistant.objects.select_for_update().get(pk=version.assistant_id)
     wanted = at_version(assistant, version)
     wanted.save(update_fields=[*(field.name for field in shaping_fields().values()), "version"])
+    audit.record(AuditKind.ROW_CHANGED, target=assistant, details={"act": "published", "version": version.number})
     if version.author_id is None and author:
         AssistantVersion.objects.filter(pk=version.pk).update(author=author)
     return wanted

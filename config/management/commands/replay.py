@@ -16,7 +16,7 @@ from conversations.context.record.assistant_versions import at_version
 from conversations.models import Assistant, AssistantVersion
 from conversations.regression.conditions import Condition, InvalidCondition, parse
 from conversations.regression.replaying import Change, replay_requests, requests_of
-from conversations.regression.report import Report, junit_cases
+from conversations.regression.report import Report
 from conversations.runtime import clock
 from conversations.runtime.db import close_pool
 
@@ -77,7 +77,9 @@ class Command(PrintableCommand):
         failed = [each.text for each in fail_on if each.fails(report)]
         answer = json.dumps(report.answer(failed), indent=2)
         if options["junit"]:
-            self._write(options["junit"], _junit(assistant, junit_cases(report, fail_on)))
+            self._write(
+                options["junit"], _junit(assistant, [(each.text, each.why_it_fails(report)) for each in fail_on])
+            )
         if options["json"] and str(options["json"]) == "-":
             self.stdout.write(answer)
         else:
