@@ -132,6 +132,19 @@ async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) 
     await in_database(compare)()
 
 
+async def test_a_switch_that_is_turned_on_later_changes_no_earlier_request(api: Api, tmp_path: Path) -> None:
+    """A record tells what was given, and not what a switch that was off would have left out."""
+    rows = Assistant.objects.filter(is_default=True)
+    await rows.aupdate(filters_artifacts=False, tools=["save_artifact"])
+    thread = (await api.post("threads/new/messages/", {"content": "Write me a list of ten cakes"})).body["thread"]
+    assert (await api.get(f"threads/{thread}/artifacts/")).body["results"]
+    await api.post(f"threads/{thread}/messages/", {"content": "Thank you"})
+    await rows.aupdate(filters_artifacts=True)
+    assert (await api.post(f"threads/{thread}/messages/", {"content": "Which of them is the best?"})).status == 201
+    _, report = await in_database(run)(await rows.aget(), tmp_path)
+    assert report["identical"] == report["requests"] >= 3
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
