@@ -37,6 +37,8 @@ WORKS, REVOKED, USED_UP, EXPIRED, MAY_NO_MORE = (
 )
 """States of an invitation, in words."""
 PROOF = "openbook.invitation.mailed"
+LISTED = ("made_by", "groups", "used_by__user")
+"""What a list prefetches: its rows then share one ``User`` for each maker, and what that may do is asked once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +69,7 @@ def is_group_needed(maker: User) -> bool:
 
 def made_by(user: User) -> QuerySet[Invitation]:
     """Newest first. Those of others are seen and revoked in the admin."""
-    rows = Invitation.objects.filter(made_by=user).select_related("made_by").prefetch_related("groups", "used_by__user")
-    return rows.order_by("-id")
+    return Invitation.objects.filter(made_by=user).prefetch_related(*LISTED).order_by("-id")
 
 
 @transaction.atomic
@@ -142,7 +143,16 @@ def _may_still_invite(invitation: Invitation) -> bool:
     maker, wanted = invitation.made_by, {group.pk for group in invitation.groups.all()}
     if not maker.is_active or (is_group_needed(maker) and not wanted):
         return False
-    return wanted <= set(groups_of(maker).values_list("pk", flat=True))
+    return wanted <= _invitable_groups(maker)
+
+
+def _invitable_groups(maker: User) -> frozenset[int]:
+    """Ids of ``groups_of``, kept with the object, as Django keeps its permissions."""
+    known: frozenset[int] | None = getattr(maker, "_invitable_groups", None)
+    if known is None:
+        known = frozenset(groups_of(maker).values_list("pk", flat=True))
+        maker._invitable_groups = known  # type: ignore[attr-defined]
+    return known
 
 
 def terms_of(invitation: Invitation) -> InvitationTerms:

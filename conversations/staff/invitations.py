@@ -19,7 +19,6 @@ from conversations.staff.base import InspectionAdmin, column, user_column
 class InvitationAdmin(InspectionAdmin[Invitation]):
     list_display = ["created", "maker", "to_groups", "bound_to", "state", "expires", "used"]
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
-    list_select_related = ["made_by"]
     search_fields = ["id__exact", "email", "made_by__username"]
     search_help_text = "The id, a part of the mail address, or the user name of who made it."
     ordering = ["-id"]
@@ -34,7 +33,7 @@ class InvitationAdmin(InspectionAdmin[Invitation]):
     bound_to = column("only for", "email", lambda email: email or gettext("whoever has the link"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
-        return super().get_queryset(request).prefetch_related("groups", "used_by__user")
+        return super().get_queryset(request).prefetch_related(*invitations.LISTED)
 
     @admin.display(description="groups")
     def to_groups(self, invitation: Invitation) -> str:

@@ -14,6 +14,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.core import mail
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -251,6 +252,19 @@ def test_staff_see_all_and_revoke_where_they_may(manager: User, client: Client) 
     assert kinds() == ["invitation_made", "invitation_revoked"]
     manager.delete()
     assert not Invitation.objects.exists()
+
+
+def test_a_list_asks_no_more_for_more_rows(manager: User) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert {str(invitations.state(each, timezone.now())) for each in invitations.made_by(manager)} == {"works"}
+        return len(captured)
+
+    invitations.make(manager, Plan(groups=[research()]))
+    few = statements()
+    for _ in range(3):
+        invitations.make(manager, Plan(groups=[research()]))
+    assert statements() == few
 
 
 @pytest.mark.django_db(transaction=True)
