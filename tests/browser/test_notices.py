@@ -14,6 +14,11 @@ VALUES ('House rules', 'Be kind.', 1, now())"""
 WITHDRAW = "UPDATE conversations_notice SET withdrawn_at = now()"
 ANNOUNCE = """INSERT INTO conversations_banner (text, level, audience, starts_at, is_dismissable, version)
 VALUES ('At six <b>all</b> rests.', 'warning', 'everybody', now() - interval '1 hour', %s, 1)"""
+# `wait_for_function` takes a promise for a yes.
+BOTH_ARE_READ = """async () => {
+    const count = async () => (await (await fetch("/api/v1/banners/")).json()).results.length;
+    while ((await count()) < 2) await new Promise((again) => setTimeout(again, 100));
+}"""
 
 
 def execute(database: str, *statements: str) -> None:
@@ -56,9 +61,7 @@ def test_a_banner_is_read_and_dismissed_for_good(browser: Browser, server_url: s
             page = chat.page
             chat.sign_up(f"reader-{uuid.uuid4().hex[:10]}")
             banners = page.get_by_role("region", name="Announcements").locator(".banner:visible")
-            page.wait_for_function(
-                "() => fetch('/api/v1/banners/').then((all) => all.json()).then(({results}) => results.length === 2)"
-            )
+            page.evaluate(BOTH_ARE_READ)
             page.reload()
             chat.wait_until_ready()
             expect(banners).to_have_text(["Warning: At six <b>all</b> rests."] * 2)
