@@ -2,15 +2,18 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Max, Q
 
 from conversations import audit
+from conversations.accounts.user_values import value_of
 from conversations.audit import AuditKind
 from conversations.errors import NoticeChanged, NoticeNotAccepted
-from conversations.models import Notice, NoticeAcceptance, ServiceAccount
+from conversations.models import Notice, NoticeAcceptance
 from conversations.runtime import clock
+from conversations.runtime.sql_files import read_statements
 
 IN_FORCE = Q(version__isnull=False, withdrawn_at=None)
+STATEMENTS = read_statements(__file__)
 
 
 def newest() -> Notice | None:
@@ -18,19 +21,11 @@ def newest() -> Notice | None:
     return Notice.objects.filter(IN_FORCE).order_by("-version").first()
 
 
-def lacks_acceptance() -> Q:
-    """For a query of users: whether a notice is in force that they have not accepted, nor a later one. A service account is
-    no person, and accepts none. ``tokens.sql`` says the same for programs."""
-    accepted = NoticeAcceptance.objects.filter(user=OuterRef(OuterRef("pk")), version__gte=OuterRef("version"))
-    return Exists(Notice.objects.filter(IN_FORCE).exclude(Exists(accepted))) & ~Exists(
-        ServiceAccount.objects.filter(user=OuterRef("pk"))
-    )
-
-
 def is_lacking(user: User) -> bool:
-    """Asks the database, unless the row came along with the answer, as that of a session and that of a token do."""
+    """Whether a notice is in force that they have not accepted, nor a later one. A service account is no person, and accepts
+    none. Asks the database, unless the row came along with the answer, as that of a session and that of a token do."""
     known: bool | None = getattr(user, "is_lacking_notice", None)
-    return User.objects.filter(lacks_acceptance(), pk=user.pk).exists() if known is None else known
+    return known if known is not None else bool(value_of(user.pk, STATEMENTS["lacks_notice"]))
 
 
 def demand(user: User) -> None:

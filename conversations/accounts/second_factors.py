@@ -10,10 +10,11 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
-from conversations.models import GroupSignIn
+from conversations.accounts.user_values import value_of
 from conversations.runtime import encryption
+from conversations.runtime.sql_files import read_statements
 
 APP, PASSKEY, RECOVERY_CODES = (
     Authenticator.Type.TOTP,
@@ -24,6 +25,7 @@ FACTORS = (APP, PASSKEY)
 """Recovery codes stand in for one of these, and go with the last of them."""
 PURPOSE = "second factors"
 """Of the encryption of their secrets."""
+STATEMENTS = read_statements(__file__)
 
 log = logging.getLogger("openbook.accounts")
 
@@ -37,17 +39,11 @@ def has_factor(user: User) -> bool:
     return of(user).filter(type__in=FACTORS).exists()
 
 
-def lacks_factor() -> Q:
-    """For a query of users: whether a group of theirs requires a second factor, and they have none."""
-    required = GroupSignIn.objects.filter(requires_second_factor=True, group__user=OuterRef("pk"))
-    factors = Authenticator.objects.filter(user=OuterRef("pk"), type__in=FACTORS)
-    return Exists(required) & ~Exists(factors)
-
-
 def is_lacking(user: User) -> bool:
-    """Asks the database, unless the row came along with the answer, as that of a session does."""
+    """Whether a group of theirs requires a second factor, and they have none. Asks the database, unless the row came along
+    with the answer, as that of a session does."""
     known: bool | None = getattr(user, "is_lacking_factor", None)
-    return User.objects.filter(lacks_factor(), pk=user.pk).exists() if known is None else known
+    return known if known is not None else bool(value_of(user.pk, STATEMENTS["lacks_factor"]))
 
 
 def use_code(user: User, code: str) -> Authenticator | None:

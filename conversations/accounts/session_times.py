@@ -3,18 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import OuterRef, QuerySet, Subquery
 
-from conversations.models import GroupSignIn
+from conversations.accounts.user_values import value_of
+from conversations.runtime.sql_files import read_statements
 
 TOUCH = timedelta(minutes=1)
 """An end is moved by so much at least, so that not every request writes."""
-OF_GROUPS = {"group_session_hours": "session_hours", "group_idle_minutes": "session_idle_minutes"}
-"""What a query of users brings along, by the field of ``GroupSignIn`` that it is the least of."""
+STATEMENTS = read_statements(__file__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,24 +47,10 @@ def renewed_end(
     return latest if times.idle and is_active and latest - ends_at >= min(TOUCH, times.idle / 4) else ends_at
 
 
-def of_groups() -> dict[str, Subquery]:
-    """For a query of users: the strictest that their groups say, by ``OF_GROUPS``."""
-    return {name: Subquery(_least(field)) for name, field in OF_GROUPS.items()}
-
-
 def times_of(user: User) -> SessionTimes:
     """Those of the installation, of staff and of the user's groups. Asks the database, unless the row came along with them."""
-    if not hasattr(user, "group_session_hours"):
-        found = User.objects.filter(pk=user.pk).annotate(**of_groups()).values(*OF_GROUPS).first() or {}
-        for name in OF_GROUPS:
-            setattr(user, name, found.get(name))
-    hours, minutes = (getattr(user, name) for name in OF_GROUPS)
+    hours, minutes = getattr(user, "group_times", None) or value_of(user.pk, STATEMENTS["group_times"]) or (None, None)
     rules = [(hours, minutes), (settings.OPENBOOK_SESSION_HOURS, settings.OPENBOOK_SESSION_IDLE_MINUTES)]
     if user.is_staff:
         rules.append((settings.OPENBOOK_STAFF_SESSION_HOURS, settings.OPENBOOK_STAFF_SESSION_IDLE_MINUTES))
     return strictest(rules)
-
-
-def _least(field: str) -> QuerySet[Any]:
-    said: QuerySet[Any] = GroupSignIn.objects.filter(group__user=OuterRef("pk"), **{f"{field}__gt": 0})
-    return said.order_by(field).values(field)[:1]

@@ -1,8 +1,9 @@
 """Who a session belongs to now: asked again and again by whatever stays open longer than a request."""
 
 import importlib
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -16,8 +17,16 @@ from django.utils.crypto import constant_time_compare
 from conversations.accounts import notices, second_factors, session_times
 from conversations.accounts.service_accounts import is_service
 from conversations.accounts.session_store import BEGAN, SessionStore
+from conversations.models import AccountDeletion, ServiceAccount
 from conversations.runtime import clock
+from conversations.runtime.db import columns_of, instance_of, run
+from conversations.runtime.sql_files import read_statements
+from memory.models import Preferences
 
+BESIDE = {"deletion": AccountDeletion, "service_account": ServiceAccount, "preferences": Preferences}
+COLUMNS = ", ".join(columns_of(name, model) for name, model in {'"user"': User, **BESIDE}.items())
+PARTS = second_factors.STATEMENTS | notices.STATEMENTS | session_times.STATEMENTS
+BY_ID = f"SELECT {COLUMNS}, {read_statements(__file__, PARTS)['by_id']}"
 IDLE_HEADER = "X-Openbook-Idle"
 """What a page sends along with calls that it makes while nobody touches it."""
 
@@ -43,12 +52,8 @@ class SessionUserBackend(ModelBackend):
         return await sync_to_async(self.authenticate)(request, username, password, **kwargs)
 
     def get_user(self, user_id: Any) -> User | None:
-        users = User.objects.select_related("deletion", "preferences", "service_account")
-        lacking = {
-            "is_lacking_factor": second_factors.lacks_factor(),
-            "is_lacking_notice": notices.lacks_acceptance(),
-        }
-        user = users.annotate(**lacking, **session_times.of_groups()).filter(pk=user_id).first()
+        """One statement that is written once: each request of a person begins with it."""
+        user = next((_user(iter(row)) for row in run(BY_ID, user=user_id)), None)
         return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
 
     def user_can_authenticate(self, user: Any) -> bool:
@@ -56,6 +61,15 @@ class SessionUserBackend(ModelBackend):
 
     async def aget_user(self, user_id: Any) -> User | None:
         return await sync_to_async(self.get_user)(user_id)
+
+
+def _user(values: Iterator[Any]) -> User:
+    user: Any = instance_of(User, values)
+    for name, model in BESIDE.items():  # known to have none, or this one
+        getattr(User, name).related.set_cached_value(user, instance_of(model, values))
+    # See ``second_factors.is_lacking``, ``notices.is_lacking`` and ``session_times.times_of``.
+    user.is_lacking_factor, user.is_lacking_notice, user.group_times = values
+    return cast(User, user)
 
 
 def is_leaving(user: User) -> bool:

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from conversations import audit
-from conversations.accounts import mailing, networks, staff_networks
+from conversations.accounts import mailing, networks, notices, staff_networks
 from conversations.accounts import scopes as scope_rights
 from conversations.accounts.service_accounts import is_service
 from conversations.accounts.sign_in import network_of
@@ -26,7 +26,7 @@ from conversations.runtime.db import columns_of, instance_of, run
 from conversations.runtime.sql_files import read_statements
 
 COLUMNS = f"{columns_of('token', ApiToken)}, {columns_of('"user"', User)}, {columns_of('limits', UserLimits)}"
-VALID = f"SELECT {COLUMNS}, notice.is_lacking {read_statements(__file__)['valid']}"
+VALID = f"SELECT {COLUMNS}, {read_statements(__file__, notices.STATEMENTS)['valid']}"
 USED_RESOLUTION = timedelta(minutes=1)
 
 

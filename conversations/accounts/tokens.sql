@@ -2,18 +2,9 @@
 -- have them.
 
 -- name: valid
+-- part: lacks_notice
 FROM conversations_apitoken AS token
 JOIN auth_user AS "user" ON "user".id = token.user_id AND "user".is_active
 LEFT JOIN conversations_userlimits AS limits ON limits.user_id = token.user_id
-CROSS JOIN LATERAL (
-  -- As `notices.lacks_acceptance`.
-  SELECT EXISTS (
-    SELECT FROM conversations_notice AS notice
-    WHERE notice.version IS NOT NULL AND notice.withdrawn_at IS NULL AND NOT EXISTS (
-      SELECT FROM conversations_noticeacceptance AS acceptance
-      WHERE acceptance.user_id = token.user_id AND acceptance.version >= notice.version
-    )
-  ) AND NOT EXISTS (SELECT FROM conversations_serviceaccount WHERE user_id = token.user_id) AS is_lacking
-) AS notice
 WHERE token.digest = %(digest)s AND token.expires_at > %(now)s AND token.revoked_at IS NULL
   AND NOT EXISTS (SELECT FROM conversations_accountdeletion WHERE user_id = token.user_id)
