@@ -12,6 +12,7 @@ from conversations.staff.files import FileAdmin
 from conversations.staff.holds import HeldRowAdmin, LegalHoldAdmin
 from conversations.staff.invitations import InvitationAdmin
 from conversations.staff.language_models import LanguageModelAdmin
+from conversations.staff.lint_findings import LintFindingAdmin
 from conversations.staff.mail import OutgoingMailAdmin
 from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
 from conversations.staff.notices import BannerAdmin, NoticeAdmin
@@ -46,6 +47,7 @@ __all__ = [
     "InvitationAdmin",
     "LanguageModelAdmin",
     "LegalHoldAdmin",
+    "LintFindingAdmin",
     "MessageAdmin",
     "ModerationFindingAdmin",
     "ModeratorAdmin",

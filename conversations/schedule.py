@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.tasks import Task, TaskResultStatus
+from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import mailing
@@ -24,6 +25,7 @@ from conversations.tasks import (
     close_temporary,
     delete_accounts,
     enqueue_reading,
+    lint_context,
     read_file,
     release_holds,
     remove_bytes,
@@ -51,6 +53,8 @@ RECENTLY = timedelta(hours=1)
 CLOSE_EVERY = timedelta(seconds=10)
 RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
 INDEX_EVERY = timedelta(seconds=10)
+LINT_EVERY, NIGHT = timedelta(hours=20), range(2, 6)
+"""Once a night, within these hours of the server’s time zone."""
 MAIL_EVERY = timedelta(seconds=2)
 REST = timedelta(minutes=1)
 FILE_REST, LONGEST_FILE_REST = timedelta(seconds=1), timedelta(minutes=10)
@@ -63,6 +67,7 @@ WAITING = [TaskResultStatus.READY, TaskResultStatus.RUNNING]
 OTHERS: list[tuple[Task[[], None], timedelta, Callable[[datetime], bool]]] = [
     (remove_bytes, REMOVE_EVERY, lambda now: storage.due(now).exists()),
     (retain, RETAIN_EVERY, lambda now: True),
+    (lint_context, LINT_EVERY, lambda now: timezone.localtime(now).hour in NIGHT),
     (close_temporary, CLOSE_EVERY, lambda now: temporary.due(now).exists()),
     (delete_accounts, REST, lambda now: AccountDeletion.objects.filter(due_at__lte=now).exists()),
     (warn_of_budgets, REST, lambda now: Budget.objects.exists()),

@@ -15,6 +15,7 @@ from django.utils.translation import override
 from conversations.accounts import budget_warnings, invitations, lifecycle, mailing
 from conversations.files import progress, storage
 from conversations.holds import release
+from conversations.linter import lint
 from conversations.models import Budget, File
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, interruption, telemetry
@@ -83,6 +84,12 @@ def warn_of_budgets() -> None:
 def announce_limit(budget_id: int, period: str, level: int) -> None:
     budget = Budget.objects.select_related("group").get(id=budget_id)
     budget_warnings.announce(budget_warnings.LimitReached(budget=budget, period=period, level=level))
+
+
+@task()
+@unattended
+def lint_context() -> None:
+    lint.lint(clock.now())
 
 
 @task()

@@ -215,6 +215,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/invitations/<str:invitation_id>/": ROW_CALL,
     "api/v1/session/": CALL,
     "api/v1/feedback/": STAFF_CALL,
+    "api/v1/findings/": STAFF_CALL,
     "api/v1/audit/": AUDIT_CALL,
     "api/v1/invitations/": INVITATION_CALL,
     "api/v1/assistants/<str:slug>/versions/": ASSISTANT_CALL,
@@ -507,7 +508,7 @@ def is_right(  # noqa: C901
 
 OF_STAFFS_NETWORKS = (
     *("/admin/", "/account/invitations/"),
-    *("/api/v1/audit/", "/api/v1/feedback/", "/api/v1/invitations/"),
+    *("/api/v1/audit/", "/api/v1/feedback/", "/api/v1/findings/", "/api/v1/invitations/"),
 )
 OPEN_ELSEWHERE = {"/admin/logout/"}
 AWAY = "superuser elsewhere"

@@ -15,6 +15,7 @@ SEEN = {
         "contextsnapshot",
         "feedback",
         "file",
+        "lintfinding",
         "message",
         "model",
         "modelprice",
@@ -30,8 +31,8 @@ SEEN = {
 }
 """What support sees that there is; what people wrote takes more."""
 EXISTENCE = {(app, f"view_{model}") for app, models in SEEN.items() for model in models}
-QUEUE = {("conversations", "change_feedback")}
-"""Support works through what people say of replies."""
+QUEUE = {("conversations", f"change_{queue}") for queue in ("feedback", "lintfinding")}
+"""Support works through what people say of replies, and what the linter found."""
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
 HAND_OVER = {("conversations", "hand_over_share")}
 """Leads give what people who have left share to somebody who is there. They can't take it themselves."""

@@ -68,6 +68,7 @@ CLASSES: Mapping[str, tuple[int, int]] = {
             AuditKind.ROW_CHANGED,
             AuditKind.SETTINGS_CHANGED,
             AuditKind.BUDGET_CHANGED,
+            AuditKind.FINDING_CHANGED,
             AuditKind.RETENTION_CHANGED,
             AuditKind.THREAD_CLEARED,
             AuditKind.BACKUP_RESTORED,

@@ -64,6 +64,7 @@ class AuditKind(models.TextChoices):
     HOLD_LIFTED = "hold_lifted", _("legal hold lifted")
     RETENTION_CHANGED = "retention_changed", _("retention changed")
     MODERATION_REFUSED = "moderation_refused", _("refused by moderation")
+    FINDING_CHANGED = "finding_changed", _("finding of the linter opened, accepted or mended")
     NOTICE_ACCEPTED = "notice_accepted", _("notice accepted")
     BACKUP_MADE = "backup_made", _("backup made")
     BACKUP_RESTORED = "backup_restored", _("backup restored")

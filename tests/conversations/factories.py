@@ -31,6 +31,7 @@ from conversations.models import (
     File,
     FilePart,
     Invitation,
+    LintFinding,
     Message,
     ModerationFinding,
     Moderator,
@@ -274,6 +275,14 @@ def make_finding(reply: Reply) -> ModerationFinding:
         labels=["line 1"],
         milliseconds=1,
     )
+
+
+def make_lint_finding(**values: Any) -> LintFinding:
+    """What the linter found in the companion's requests: a tool that nobody called."""
+    now = timezone.now()
+    about = {"rule": "unused_tool", "subject": "draw_chart", "setting": "tools", "count": 40, "tokens_month": 4_000}
+    times = dict.fromkeys(("first_seen_at", "seen_at", "state_since"), now)
+    return LintFinding.objects.create(assistant=Assistant.objects.get(slug="companion"), **about | times | values)
 
 
 def make_project(user: User, name: str = "Garden", **values: Any) -> Project:

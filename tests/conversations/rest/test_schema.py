@@ -107,6 +107,7 @@ OF_THE_CONTRACT = {
     "GET messages/{message_id}/forgetting/",
     "POST messages/{message_id}/forget/",
     "GET feedback/",
+    "GET findings/",
     "GET messages/{message_id}/feedback/",
     "POST messages/{message_id}/feedback/",
     "DELETE messages/{message_id}/feedback/",

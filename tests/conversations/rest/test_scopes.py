@@ -55,7 +55,7 @@ def calls() -> Iterator[tuple[str, str]]:
 
 
 AUDIT = ("GET", "/api/v1/audit/")
-STAFF = {("GET", "/api/v1/feedback/")}
+STAFF = {("GET", f"/api/v1/{path}/") for path in ("feedback", "findings")}
 PARTS = {
     Scope.MEMORY: re.compile(r"/api/v1/(memories|topics|days|preferences)/"),
     Scope.FILES: re.compile(r"/api/v1/files/"),

@@ -1,0 +1,80 @@
+"""One look at the requests of the last thirty days: what is found is kept as rows, and what is no more is mended."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from conversations import audit
+from conversations.audit import AuditKind
+from conversations.linter.figures import Found, added_up, rates_of
+from conversations.linter.rules import RULES, Window
+from conversations.models import ContextSnapshot, LintFinding
+from conversations.providers.price_list import price_list
+from conversations.runtime.ids import lowest_uuid7
+from conversations.upkeep import hourly_figures
+
+MONTH = timedelta(days=30)
+State = LintFinding.State
+
+
+def lint(now: datetime) -> list[Found]:
+    """Look, and store what was found. What costs the most comes first."""
+    found = look(now - MONTH, now)
+    store(found, now)
+    return found
+
+
+def look(since: datetime, now: datetime) -> list[Found]:
+    """Of the requests since then. Stores nothing."""
+    start = since.replace(minute=0, second=0, microsecond=0)
+    rates = rates_of(hourly_figures.hours(start, now), price_list(), now)
+    found: list[Found] = []
+    with transaction.atomic():
+        window = Window(since)
+        for rule in RULES:
+            each = added_up(rule.slug, rule.rows(window), price=rule.price, setting=rule.setting, rates=rates)
+            found += [one for one in each if one.count >= window.least]
+        transaction.set_rollback(True)  # its tables are of no further use, and a nested transaction would keep them
+    return sorted(found, key=lambda one: (-(one.cost or 0), -one.tokens, one.key))
+
+
+@transaction.atomic
+def store(found: Iterable[Found], now: datetime) -> None:
+    """Where there was no request to look at, nothing is known to be mended."""
+    rows = {(row.rule, row.assistant_id, row.subject): row for row in LintFinding.objects.select_for_update()}
+    for one in found:
+        row = rows.pop(one.key, None)
+        if row is None:
+            row = LintFinding(rule=one.rule, assistant_id=one.assistant, subject=one.subject, first_seen_at=now)
+            row.state_since = now
+        elif row.state == State.MENDED:
+            row.reason, row.accepted_by = "", None
+            move(row, State.OPEN, now)
+        row.setting, row.count, row.tokens_month, row.cost_month = one.setting, one.count, one.tokens, one.cost
+        row.example_id, row.details, row.seen_at = UUID(one.example), dict(one.details), now
+        row.save()
+    if ContextSnapshot.objects.filter(id__gte=lowest_uuid7(now - MONTH)).exists():
+        for row in rows.values():
+            if row.state != State.MENDED:
+                move(row, State.MENDED, now)
+                row.save()
+
+
+@transaction.atomic
+def accept(id: UUID, reason: str, *, by: User, now: datetime) -> None:
+    """Let it stay as it is for a reason; without one it is open again. What is mended stays mended."""
+    row = LintFinding.objects.select_for_update().exclude(state=State.MENDED).filter(pk=id).first()
+    if row is None:
+        return
+    row.reason, row.accepted_by = reason, by if reason else None
+    move(row, State.ACCEPTED if reason else State.OPEN, now)
+    row.save(update_fields=["reason", "accepted_by", "state", "state_since"])
+
+
+def move(row: LintFinding, state: str, now: datetime) -> None:
+    """Into another state, on record. The row is not saved by this."""
+    row.state, row.state_since = State(state), now
+    audit.record(AuditKind.FINDING_CHANGED, target=row, details={"act": state, "rule": row.rule})

@@ -1,0 +1,192 @@
+"""What notes that are given to requests are worth: those that bear on nothing, that say the same, that contradict one another.
+
+The notes are looked at in this process, each for itself; what is found holds their ids alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import batched, combinations
+from typing import Any
+
+from django.db.backends.postgresql.psycopg_any import Jsonb
+
+from conversations.linter.figures import MOST_IDS, Row
+from conversations.runtime.db import run
+from conversations.runtime.values import dataclass
+from memory.consolidation.supersession import SIMILAR, Key, key_of, slot_of
+from memory.language.words import index_stems, term
+
+MOST_IDLE = 2_000
+"""Notes that are asked for in the index; those that took the most."""
+AT_ONCE = 200
+COMMON_WORD = 30
+"""A word of so many notes of a person tells nothing about which of them are alike."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A note as it was given to the requests of its person to one assistant and model."""
+
+    assistant: int
+    provider: str
+    model: str
+    user: int
+    id: str
+    text: str
+    place: str
+    created_at: datetime
+    count: int
+    tokens: int
+    example: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """``lesser`` is the note of the two that took less."""
+
+    lesser: Note
+    other: Note
+
+
+def read_notes(statement: str, most: int) -> list[Note]:
+    return [
+        Note(
+            assistant=assistant,
+            provider=provider,
+            model=model,
+            user=user,
+            id=str(id),
+            text=text,
+            place=place,
+            created_at=created_at,
+            count=round(count),
+            tokens=round(tokens),
+            example=example,
+        )
+        for assistant, provider, model, user, id, text, place, created_at, count, tokens, example in run(
+            statement, most_notes=most
+        )
+    ]
+
+
+def idle(notes: Sequence[Note], statement: str, least: int) -> list[Row]:
+    """Notes that at least so many requests held, of whose words none was said after the day on which they were made."""
+    often = [note for note in notes if note.count >= least][:MOST_IDLE]
+    found = [note for batch in batched(often, AT_ONCE) for note in _unsaid(batch, statement)]
+    return _rows((note, [note.id]) for note in found)
+
+
+def _unsaid(notes: Sequence[Note], statement: str) -> list[Note]:
+    asked = [
+        {
+            "place": place,
+            "user_id": note.user,
+            "day": note.created_at.date().isoformat(),
+            "terms": [term(note.user, word) for word in dict.fromkeys(_words(note.text))],
+        }
+        for place, note in enumerate(notes)
+    ]
+    return [notes[place] for (place,) in run(statement, notes=Jsonb(asked))]
+
+
+def _words(text: str) -> list[str]:
+    words, others = index_stems(text)
+    return [*words, *others]
+
+
+def similar(notes: Iterable[Note]) -> list[Row]:
+    return _pairs_as_rows(pair for same in _by_person(notes) for pair in similar_pairs(same))
+
+
+def contradicting(notes: Iterable[Note]) -> list[Row]:
+    return _pairs_as_rows(pair for same in _by_person(notes) for pair in contradicting_pairs(same))
+
+
+def similar_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
+    """Notes of one person that have nearly all their words that count in common, and both deny or both don't. Pure."""
+    keys = {note.id: key_of(note.text) for note in notes}
+    for one, other in _sharing_words(notes, keys):
+        if _is_similar(keys[one.id], keys[other.id]):
+            yield _pair(one, other)
+
+
+def _is_similar(one: Key, other: Key) -> bool:
+    (words, denies), (others, other_denies) = one, other
+    return denies == other_denies and len(words & others) >= SIMILAR * len(words | others)
+
+
+def contradicting_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
+    """Notes of one person and place that tell two values of what a person has one of, or of which one denies the other.
+    Pure."""
+    keys = {note.id: key_of(note.text) for note in notes}
+    slots = {note.id: slot_of(note.text) for note in notes}
+    same_slot: dict[tuple[str, str], list[Note]] = defaultdict(list)
+    for note in notes:
+        if slots[note.id]:
+            same_slot[note.place, slots[note.id]].append(note)
+    seen = set()
+    for together in same_slot.values():
+        for one, other in combinations(together, 2):
+            if keys[one.id] != keys[other.id]:
+                seen.add(frozenset((one.id, other.id)))
+                yield _pair(one, other)
+    by_key: dict[tuple[str, Key], list[Note]] = defaultdict(list)
+    for note in notes:
+        by_key[note.place, keys[note.id]].append(note)
+    for (place, (words, denies)), denying in list(by_key.items()):
+        if denies and words:
+            for one in denying:
+                for other in by_key.get((place, (words, False)), ()):
+                    if frozenset((one.id, other.id)) not in seen:
+                        yield _pair(one, other)
+
+
+def _sharing_words(notes: Sequence[Note], keys: dict[str, Key]) -> Iterator[tuple[Note, Note]]:
+    """Each two that share a word that is not in many of them."""
+    by_word: dict[str, list[int]] = defaultdict(list)
+    for place, note in enumerate(notes):
+        for word in keys[note.id][0]:
+            by_word[word].append(place)
+    pairs = {
+        pair for places in by_word.values() if len(places) <= COMMON_WORD for pair in combinations(places, 2)
+    }
+    for one, other in sorted(pairs):
+        yield notes[one], notes[other]
+
+
+def _pair(one: Note, other: Note) -> Pair:
+    lesser, more = sorted((one, other), key=lambda note: (note.tokens, note.id))
+    return Pair(lesser=lesser, other=more)
+
+
+def _by_person(notes: Iterable[Note]) -> list[list[Note]]:
+    """Those that stood in the same requests."""
+    together: dict[tuple[Any, ...], list[Note]] = defaultdict(list)
+    for note in notes:
+        together[note.assistant, note.provider, note.model, note.user].append(note)
+    return [*together.values()]
+
+
+def _pairs_as_rows(pairs: Iterable[Pair]) -> list[Row]:
+    return _rows((pair.lesser, [pair.lesser.id, pair.other.id]) for pair in pairs)
+
+
+def _rows(found: Iterable[tuple[Note, list[str]]]) -> list[Row]:
+    """One for each assistant and model, with the ids of some of the notes."""
+    together: dict[tuple[int, str, str], list[tuple[Note, list[str]]]] = defaultdict(list)
+    for note, ids in found:
+        together[note.assistant, note.provider, note.model].append((note, ids))
+    return [
+        Row(
+            assistant=assistant,
+            provider=provider,
+            model=model,
+            subject="",
+            count=sum(note.count for note, _ in same),
+            tokens=sum(note.tokens for note, _ in same),
+            example=max(note.example for note, _ in same),
+            details={"memories": list(dict.fromkeys(id for _, ids in same for id in ids))[:MOST_IDS]},
+        )
+        for (assistant, provider, model), same in together.items()
+    ]

@@ -1,0 +1,253 @@
+-- name: plain_plan
+-- Much is read once, by one who is in no hurry: a plan for these times, not compiled.
+SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
+       set_config('work_mem', '128MB', true), set_config('max_parallel_workers_per_gather', '2', true)
+
+-- name: make_prefixes
+-- What stood before the turns: each different account of it once, with how many requests had it. ``place`` draws some of them
+-- of each assistant, ``scale`` is for how many requests each of the drawn ones speaks.
+CREATE TEMPORARY TABLE lint_prefix ON COMMIT DROP AS
+SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model ORDER BY md5(sections)) AS place
+FROM (
+    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.sections, count(*) AS requests,
+           max(snapshot.id::text) AS example, any_value(snapshot.thread_id) AS thread_id
+    FROM conversations_contextsnapshot AS snapshot
+    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+    GROUP BY thread.assistant_id, snapshot.provider, snapshot.model, snapshot.sections
+) AS counted
+
+-- name: make_notes
+-- What stood in requests all session long of what is remembered, of accounts that are drawn.
+CREATE TEMPORARY TABLE lint_item ON COMMIT DROP AS
+WITH account AS (
+    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.user_id, snapshot.items,
+           count(*) AS requests, max(snapshot.id::text) AS example
+    FROM conversations_contextsnapshot AS snapshot
+    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+      AND snapshot.items IS NOT NULL
+    GROUP BY thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.user_id, snapshot.items
+), placed AS (
+    SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model ORDER BY md5(thread_id::text || items::text)) AS place,
+           sum(requests) OVER (PARTITION BY assistant_id, provider, model) AS all_requests
+    FROM account
+), drawn AS (
+    SELECT *, all_requests / sum(requests) OVER (PARTITION BY assistant_id, provider, model) AS scale
+    FROM placed WHERE place <= %(most_accounts)s
+)
+SELECT drawn.assistant_id, drawn.provider, drawn.model, drawn.user_id, drawn.thread_id, drawn.items, drawn.scale * drawn.requests AS requests,
+       drawn.example, item.kind, item.id, item.included, item.reason, item.tokens
+FROM drawn
+JOIN conversations_contextblock AS block ON block.thread_id = drawn.thread_id AND block.sha256 = drawn.items
+CROSS JOIN LATERAL jsonb_to_recordset(CASE WHEN block.text LIKE '[{"kind":%%' THEN block.text::jsonb ELSE '[]' END)
+    AS item(kind text, id text, included boolean, reason text, tokens integer)
+
+-- name: unused_tool
+-- Offered in at least so many requests, and called in no turn. Of the tokens of all definitions a tool has its share.
+WITH offered AS (
+    SELECT assistant_id, provider, model, part, sum(requests) AS requests, max(example) AS example
+    FROM lint_prefix, string_to_table(sections, ';') AS part
+    WHERE part LIKE 'tools %%' GROUP BY assistant_id, provider, model, part
+), tool AS (
+    SELECT offered.*, definition ->> 'name' AS name,
+           split_part(part, ' ', 2)::float * length(definition::text)
+               / sum(length(definition::text)) OVER (PARTITION BY assistant_id, provider, model, part) AS tokens
+    FROM offered
+    JOIN conversations_contextblock AS block ON block.thread_id IS NULL
+         AND block.sha256 = decode(translate(split_part(part, ' ', 3), '-_', '+/') || '=', 'base64')
+    CROSS JOIN jsonb_array_elements(CASE WHEN block.text LIKE '[{%%' THEN block.text::jsonb ELSE '[]' END) AS definition
+), called AS (
+    SELECT DISTINCT thread.assistant_id, call ->> 'name' AS name
+    FROM conversations_message AS message
+    JOIN conversations_thread AS thread ON thread.id = message.thread_id
+    CROSS JOIN jsonb_path_query(message.content, '$[*] ? (@.type == "tool_use")') AS call
+    WHERE message.id >= %(lowest)s AND message.created_at >= %(since)s AND message.content IS NOT NULL
+)
+SELECT assistant_id, provider, model, left(name, 100), sum(requests), sum(requests * tokens), max(example), '{}'::jsonb
+FROM tool WHERE NOT EXISTS (SELECT FROM called WHERE called.assistant_id = tool.assistant_id AND called.name = tool.name)
+GROUP BY assistant_id, provider, model, name
+
+-- name: repeated_text
+-- Lines of some length that stand twice before the turns of one request: within a section, or in two of them.
+WITH drawn AS (
+    SELECT *, sum(requests) OVER everything / sum(requests) FILTER (WHERE place <= %(most_prefixes)s) OVER everything AS scale
+    FROM lint_prefix WINDOW everything AS (PARTITION BY assistant_id, provider, model)
+), line AS (
+    SELECT assistant_id, provider, model, place, scale * requests AS requests, example, split_part(part, ' ', 1) AS name, number, nth,
+           md5(regexp_replace(lower(written), '\W+', ' ', 'g')) AS said,
+           split_part(part, ' ', 2)::float * length(written) / greatest(length(block.text), 1) AS tokens
+    FROM drawn
+    CROSS JOIN LATERAL string_to_table(sections, ';') WITH ORDINALITY AS section(part, number)
+    CROSS JOIN LATERAL (
+        SELECT text FROM conversations_contextblock
+        WHERE thread_id IS NULL AND sha256 = decode(translate(split_part(part, ' ', 3), '-_', '+/') || '=', 'base64')
+        UNION ALL
+        SELECT text FROM conversations_contextblock
+        WHERE thread_id = drawn.thread_id AND sha256 = decode(translate(split_part(part, ' ', 3), '-_', '+/') || '=', 'base64')
+    ) AS block
+    CROSS JOIN LATERAL string_to_table(block.text, E'\n') WITH ORDINALITY AS line(written, nth)
+    WHERE place <= %(most_prefixes)s AND split_part(part, ' ', 1) NOT IN ('tools', 'program')
+      AND length(written) >= %(least_characters)s
+), repeated AS (
+    SELECT assistant_id, provider, model, place, requests, example, string_agg(DISTINCT name, ' + ' ORDER BY name) AS names,
+           sum(tokens) - max(tokens) AS tokens
+    FROM line GROUP BY assistant_id, provider, model, place, requests, example, said HAVING count(*) > 1
+)
+SELECT assistant_id, provider, model, left(names, 100), sum(requests), sum(requests * tokens), max(example),
+       jsonb_build_object('lines', count(*))
+FROM (SELECT assistant_id, provider, model, place, names, requests, example, sum(tokens) AS tokens FROM repeated
+      GROUP BY assistant_id, provider, model, place, names, requests, example) AS request
+GROUP BY assistant_id, provider, model, names
+
+-- name: cut_section
+-- Notes and topics that found no room, in nearly each request with some; a summary that ends at a mark; and what was recalled.
+-- The tokens are those that found none: as many for each as one takes that did.
+WITH standing AS (
+    SELECT assistant_id, provider, model, thread_id, items, max(requests) AS requests, max(example) AS example,
+           CASE kind WHEN 'memory' THEN 'memory' ELSE 'open_threads' END AS name,
+           count(*) FILTER (WHERE NOT included AND reason = 'over_budget') AS gone,
+           avg(tokens) FILTER (WHERE included) AS each
+    FROM lint_item WHERE kind IN ('memory', 'topic') GROUP BY assistant_id, provider, model, thread_id, items, kind
+), summary AS (
+    SELECT assistant_id, provider, model, requests, example, split_part(part, ' ', 1) AS name,
+           (block.text LIKE '%%' || %(dropped)s || '%%')::int AS gone, 0 AS each
+    FROM lint_prefix
+    CROSS JOIN LATERAL string_to_table(sections, ';') AS part
+    JOIN conversations_contextblock AS block ON block.thread_id = lint_prefix.thread_id
+         AND block.sha256 = decode(translate(split_part(part, ' ', 3), '-_', '+/') || '=', 'base64')
+    WHERE place <= %(most_prefixes)s AND split_part(part, ' ', 1) IN ('today', 'last_conversation')
+), beside AS (
+    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.id::text AS example,
+           jsonb_array_length(jsonb_path_query_array(snapshot.recalled, '$[*] ? (@.included == false && @.reason == "over_budget")')) AS gone,
+           (snapshot.recalled #>> '{0,tokens}')::int AS each
+    FROM conversations_contextsnapshot AS snapshot
+    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+      AND snapshot.recalled IS NOT NULL
+), every AS (
+    SELECT assistant_id, provider, model, name, requests, example, gone, each FROM standing
+    UNION ALL SELECT assistant_id, provider, model, name, requests, example, gone, each FROM summary
+    UNION ALL SELECT assistant_id, provider, model, 'recalled', 1, example, gone, each FROM beside
+)
+SELECT assistant_id, provider, model, name, sum(requests) FILTER (WHERE gone > 0), coalesce(sum(requests * gone * coalesce(each, 0)), 0),
+       max(example) FILTER (WHERE gone > 0), jsonb_build_object('requests', round(sum(requests)))
+FROM every GROUP BY assistant_id, provider, model, name
+HAVING sum(requests) FILTER (WHERE gone > 0) >= %(nearly_all)s * sum(requests)
+
+-- name: broken_cache
+-- What came first again was not the same, while the cache still held it: by what was not, where that is so often. Of those that
+-- are drawn the request before is read, to find the section that changed.
+WITH request AS MATERIALIZED (
+    SELECT thread.assistant_id, snapshot.provider, snapshot.model, split_part(snapshot.cache, ' ', 1) AS state, snapshot.id
+    FROM conversations_contextsnapshot AS snapshot
+    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+      AND split_part(snapshot.cache, ' ', 1) IN ('warm', 'moved', 'changed', 'other_system', 'other_model')
+), counted AS (
+    SELECT assistant_id, provider, model, count(*) AS requests FROM request GROUP BY assistant_id, provider, model
+), placed AS (
+    SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model, state ORDER BY md5(id::text)) AS place,
+           count(*) OVER (PARTITION BY assistant_id, provider, model, state) AS broken
+    FROM request WHERE state <> 'warm'
+), drawn AS (
+    SELECT placed.assistant_id, placed.provider, placed.model, placed.state, snapshot.id, snapshot.thread_id, snapshot.created_at,
+           snapshot.sections, broken::float / least(broken, %(most_broken)s) AS scale,
+           snapshot.message_history_tokens + (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)
+               - split_part(snapshot.cache, ' ', 2)::int AS tokens
+    FROM placed JOIN conversations_contextsnapshot AS snapshot ON snapshot.id = placed.id
+    WHERE place <= %(most_broken)s
+), culprit AS (
+    SELECT drawn.*, CASE WHEN state <> 'other_system' THEN state ELSE coalesce((
+        SELECT split_part(sent.part, ' ', 1)
+        FROM string_to_table(drawn.sections, ';') WITH ORDINALITY AS sent(part, number)
+        LEFT JOIN string_to_table(before.sections, ';') WITH ORDINALITY AS former(part, number) USING (number)
+        WHERE sent.part IS DISTINCT FROM former.part ORDER BY number LIMIT 1), 'other_system') END AS name
+    FROM drawn LEFT JOIN LATERAL (
+        SELECT sections FROM conversations_contextsnapshot AS earlier
+        WHERE drawn.state = 'other_system' AND earlier.thread_id = drawn.thread_id AND earlier.created_at < drawn.created_at
+          AND earlier.purpose IN ('reply', 'artifact')
+        ORDER BY earlier.created_at DESC LIMIT 1
+    ) AS before ON true
+)
+SELECT assistant_id, provider, model, name, sum(scale), sum(scale * greatest(tokens, 0)), max(id::text),
+       jsonb_build_object('requests', max(counted.requests))
+FROM culprit JOIN counted USING (assistant_id, provider, model)
+GROUP BY assistant_id, provider, model, name HAVING sum(scale) >= %(often)s * max(counted.requests)
+
+-- name: small_prefix
+-- The whole request, or where its turns moved the system text, is less than what the model caches, by little.
+WITH request AS (
+    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.id, row.cacheable_from,
+           CASE WHEN split_part(snapshot.cache, ' ', 1) IN ('moved', 'changed')
+                THEN (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)
+                ELSE snapshot.total_tokens END AS tokens
+    FROM conversations_contextsnapshot AS snapshot
+    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    JOIN conversations_model AS row
+      ON row.provider = snapshot.provider AND row.name = regexp_replace(snapshot.model, '-(\d{8}|latest)$', '')
+    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+      AND split_part(snapshot.cache, ' ', 3) NOT LIKE 'system%%' AND snapshot.cache > ''
+      AND (split_part(snapshot.cache, ' ', 3) = '-' OR split_part(snapshot.cache, ' ', 1) IN ('moved', 'changed'))
+)
+SELECT assistant_id, provider, model, '', count(*), sum(tokens), max(id::text),
+       jsonb_build_object('missing', max(cacheable_from - tokens))
+FROM request WHERE tokens < cacheable_from AND tokens >= cacheable_from * %(nearly)s
+GROUP BY assistant_id, provider, model
+
+-- name: unused_budget
+-- What an assistant may give to a part of the request, and the most that this part took. Shares of a window change with it.
+WITH part AS (
+    SELECT assistant_id, provider, model, requests, example, split_part(part, ' ', 1) AS name, split_part(part, ' ', 2)::int AS tokens
+    FROM lint_prefix, string_to_table(sections, ';') AS part
+), beside AS (
+    SELECT thread.assistant_id, max(substring(snapshot.additions FROM 'recalled (\d+)')::int) AS recalled,
+           max((snapshot.files ->> 'tokens')::int) AS files
+    FROM conversations_contextsnapshot AS snapshot
+    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+      AND (snapshot.recalled IS NOT NULL OR snapshot.files IS NOT NULL)
+    GROUP BY thread.assistant_id
+), most AS (
+    SELECT assistant_id, name, max(tokens) AS tokens FROM part GROUP BY assistant_id, name
+    UNION ALL SELECT assistant_id, 'recalled', recalled FROM beside
+    UNION ALL SELECT assistant_id, 'files', files FROM beside
+), request AS (
+    SELECT assistant_id, sum(requests) AS requests, max(example) AS example FROM lint_prefix GROUP BY assistant_id
+)
+SELECT assistant.id, '', '', budget.field, request.requests,
+       request.requests * (budget.tokens - coalesce(most.tokens, 0)), request.example,
+       jsonb_build_object('most', coalesce(most.tokens, 0), 'budget', budget.tokens)
+FROM request
+JOIN conversations_assistant AS assistant ON assistant.id = request.assistant_id
+CROSS JOIN LATERAL (VALUES
+    ('memory', 'memory_tokens', memory_tokens, true), ('today', 'today_tokens', today_tokens, true),
+    ('open_threads', 'open_threads_tokens', open_threads_tokens, true),
+    ('last_conversation', 'last_conversation_tokens', last_conversation_tokens, true),
+    ('recalled', 'recall_tokens', recall_tokens, true), ('files', 'file_tokens', file_tokens, false)
+) AS budget(name, field, tokens, remembers)
+LEFT JOIN most ON most.assistant_id = assistant.id AND most.name = budget.name
+WHERE assistant.budget_share IS NULL AND budget.tokens > 0 AND (assistant.uses_memory OR NOT budget.remembers)
+  AND coalesce(most.tokens, 0) < budget.tokens * %(hardly)s
+
+-- name: notes
+-- Notes that were given most, with what they took: each in its person's requests to one assistant.
+SELECT item.assistant_id, item.provider, item.model, item.user_id, item.id::uuid, memory.content, memory.confined_to,
+       memory.created_at, sum(item.requests), sum(item.requests * item.tokens), max(item.example)
+FROM lint_item AS item
+JOIN memory_memory AS memory ON memory.id = item.id::uuid AND memory.user_id = item.user_id AND memory.ended_at IS NULL
+WHERE item.kind = 'memory' AND item.included
+GROUP BY item.assistant_id, item.provider, item.model, item.user_id, item.id, memory.content, memory.confined_to, memory.created_at
+ORDER BY sum(item.requests * item.tokens) DESC LIMIT %(most_notes)s
+
+-- name: idle
+-- Of these notes, those of whose words none was said since the day on which they were made; words that are common count not.
+SELECT note.place FROM jsonb_to_recordset(%(notes)s) AS note(place integer, user_id integer, day date, terms integer[])
+LEFT JOIN memory_vocabulary AS vocabulary ON vocabulary.user_id = note.user_id
+CROSS JOIN LATERAL (
+    SELECT array_agg(term) AS terms FROM unnest(note.terms) AS term WHERE term <> ALL(coalesce(vocabulary.common, '{}'))
+) AS telling
+WHERE telling.terms IS NOT NULL AND NOT EXISTS (
+    SELECT FROM memory_indexedpassage AS passage
+    WHERE passage.user_id = note.user_id AND passage.terms && telling.terms AND passage.day > note.day
+)
