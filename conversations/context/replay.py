@@ -85,6 +85,7 @@ def _inputs(
 ) -> RecordedInputs:
     """As far as these settings leave it as it was recorded."""
     is_now, is_same_model = settings.memory is MemoryChoice.NOW, _is_same_model(record, assistant)
+    is_kept_as_long = is_same_model and assistant.cache_lifetime == record.settings.assistant.cache_lifetime
     remembered = {source.name for source in sources_at(Place.BESIDE) if source.is_memory}
     return RecordedInputs(
         at=record.at,
@@ -98,7 +99,7 @@ def _inputs(
         program=record.program if assistant.provider == record.settings.assistant.provider else None,
         base=assistant.system_prompt if is_same_model else "",
         factor=snapshots.factor_of(record.snapshot) if is_same_model else None,
-        lifetime=record.lifetime if is_same_model else None,
+        lifetime=record.lifetime if is_kept_as_long else None,
         window=record.window if is_same_model else 0,
         files=record.files,
         quoting=record.snapshot.quoting,

@@ -25,6 +25,8 @@ class Price(Enum):
     """What a token of the prompt cost on the average, from the cache or not."""
     MISSED = "missed"
     """What one costs more that is not read from the cache."""
+    OWN = "own"
+    """What the row says."""
     NOTHING = "nothing"
     """Nothing: they are room that was not used, or not there."""
 
@@ -42,6 +44,7 @@ class Row:
     tokens: int
     example: str
     details: Mapping[str, Any]
+    cost: Decimal | None = None
 
     @property
     def asked(self) -> Asked:
@@ -74,6 +77,8 @@ class Rates:
     by_price: Mapping[Price, Mapping[Asked, Decimal]]
 
     def cost(self, row: Row, price: Price) -> Decimal | None:
+        if price is Price.OWN:
+            return row.cost
         rate = self.by_price.get(price, {}).get(row.asked)
         return None if rate is None else rate * row.tokens
 

@@ -1,6 +1,6 @@
 """One look at the requests of the last thirty days: what is found is kept as rows, and what is no more is mended."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -9,43 +9,56 @@ from django.db import transaction
 
 from conversations import audit
 from conversations.audit import AuditKind
+from conversations.linter.cache_planner import Plan
 from conversations.linter.figures import Found, added_up, rates_of
 from conversations.linter.rules import RULES, Window
-from conversations.models import ContextSnapshot, LintFinding
+from conversations.models import CacheForecast, ContextSnapshot, LintFinding
 from conversations.providers.price_list import price_list
 from conversations.runtime.ids import lowest_uuid7
+from conversations.runtime.values import dataclass
 from conversations.upkeep import hourly_figures
 
 MONTH = timedelta(days=30)
 State = LintFinding.State
 
 
-def lint(now: datetime) -> list[Found]:
+def lint(now: datetime) -> Sequence[Found]:
     """Look, and store what was found. What costs the most comes first."""
-    found = look(now - MONTH, now)
-    store(found, now)
-    return found
+    seen = look(now - MONTH, now)
+    store(seen, now)
+    return seen.found
 
 
-def look(since: datetime, now: datetime) -> list[Found]:
-    """Of the requests since then. Stores nothing."""
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What costs the most first; and plans of the prompt cache by assistant."""
+
+    found: Sequence[Found]
+    plans: Mapping[int, Plan]
+
+
+def look(since: datetime, now: datetime) -> Seen:
+    """At the requests since then. Stores nothing."""
     start = since.replace(minute=0, second=0, microsecond=0)
-    rates = rates_of(hourly_figures.hours(start, now), price_list(), now)
+    known = price_list()
+    rates = rates_of(hourly_figures.hours(start, now), known, now)
     found: list[Found] = []
     with transaction.atomic():
-        window = Window(since)
+        window = Window(since, now, known)
         for rule in RULES:
             each = added_up(rule.slug, rule.rows(window), price=rule.price, setting=rule.setting, rates=rates)
             found += [one for one in each if one.count >= window.least]
+        plans = window.plans
         transaction.set_rollback(True)  # its tables are of no further use, and a nested transaction would keep them
-    return sorted(found, key=lambda one: (-(one.cost or 0), -one.tokens, one.key))
+    in_order = sorted(found, key=lambda one: (-(one.cost or 0), -one.tokens, one.key))
+    return Seen(found=in_order, plans=plans)
 
 
 @transaction.atomic
-def store(found: Iterable[Found], now: datetime) -> None:
+def store(seen: Seen, now: datetime) -> None:
     """Where there was no request to look at, nothing is known to be mended."""
     rows = {(row.rule, row.assistant_id, row.subject): row for row in LintFinding.objects.select_for_update()}
-    for one in found:
+    for one in seen.found:
         row = rows.pop(one.key, None)
         if row is None:
             row = LintFinding(rule=one.rule, assistant_id=one.assistant, subject=one.subject, first_seen_at=now)
@@ -56,11 +69,25 @@ def store(found: Iterable[Found], now: datetime) -> None:
         row.setting, row.count, row.tokens_month, row.cost_month = one.setting, one.count, one.tokens, one.cost
         row.example_id, row.details, row.seen_at = UUID(one.example), dict(one.details), now
         row.save()
+    _store_plans(seen.plans, now)
     if ContextSnapshot.objects.filter(id__gte=lowest_uuid7(now - MONTH)).exists():
         for row in rows.values():
             if row.state != State.MENDED:
                 move(row, State.MENDED, now)
                 row.save()
+
+
+def _store_plans(plans: Mapping[int, Plan], now: datetime) -> None:
+    CacheForecast.objects.exclude(assistant__in=plans).delete()
+    CacheForecast.objects.bulk_create(
+        (
+            CacheForecast(assistant_id=assistant, made_at=now, requests=plan.requests, costs=plan.by_name)
+            for assistant, plan in plans.items()
+        ),
+        update_conflicts=True,
+        unique_fields=["assistant"],
+        update_fields=["made_at", "requests", "costs"],
+    )
 
 
 @transaction.atomic

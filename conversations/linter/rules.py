@@ -3,12 +3,17 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import cached_property, partial
 from typing import Any
 
 from conversations.linter import notes
+from conversations.linter.cache_planner import Plan
+from conversations.linter.cache_plans import read_plans
 from conversations.linter.figures import Price, Row
 from conversations.linter.notes import Note
+from conversations.models import Assistant
+from conversations.providers.prices import PriceList
 from conversations.runtime.db import run
 from conversations.runtime.ids import lowest_uuid7
 from conversations.runtime.sql_files import read_statements
@@ -32,6 +37,8 @@ LIMITS: Mapping[str, Any] = {
     "hardly": 0.25,
 }
 MOST_NOTES = 20_000
+WORTH_IT = Decimal("0.05")
+"""Of what prompts cost, the least that another lifetime of the cache has to save."""
 
 SECTION_SETTINGS = {
     "": "system_prompt",
@@ -49,8 +56,8 @@ SECTION_SETTINGS = {
 class Window:
     """The requests since a time, which rules ask about within one transaction."""
 
-    def __init__(self, since: datetime, least: int = LEAST_REQUESTS) -> None:
-        self.since, self.least = since, least
+    def __init__(self, since: datetime, at: datetime, known: PriceList, least: int = LEAST_REQUESTS) -> None:
+        self.since, self.at, self.known, self.least = since, at, known, least
         self.values = {**LIMITS, "since": since, "lowest": lowest_uuid7(since - CLOCKS)}
         for statement in ("plain_plan", "make_prefixes", "make_notes"):
             run(SQL[statement], **self.values)
@@ -59,6 +66,11 @@ class Window:
     def notes(self) -> list[Note]:
         """Those that took the most, first."""
         return notes.read_notes(SQL["notes"], MOST_NOTES)
+
+    @cached_property
+    def plans(self) -> Mapping[int, Plan]:
+        """Of the prompt cache, by assistant."""
+        return read_plans(SQL["cache_steps"], self.values, self.known, self.at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +110,23 @@ def _similar(window: Window) -> Iterable[Row]:
 
 def _contradicting(window: Window) -> Iterable[Row]:
     return notes.contradicting(window.notes)
+
+
+def _lifetimes(window: Window) -> Iterable[Row]:
+    settings = dict(Assistant.objects.values_list("pk", "cache_lifetime"))
+    for assistant, plan in window.plans.items():
+        if plan.recommended != settings[assistant] and plan.saving >= WORTH_IT * plan.as_sent > 0:
+            yield Row(
+                assistant=assistant,
+                provider="",
+                model="",
+                subject=plan.recommended,
+                count=plan.requests,
+                tokens=plan.tokens,
+                example=plan.example,
+                details={},
+                cost=plan.saving,
+            )
 
 
 RULES = (
@@ -168,6 +197,14 @@ RULES = (
         rows=partial(_select, "unused_budget"),
         setting={},
         price=Price.NOTHING,
+    ),
+    Rule(
+        slug="cache_lifetime",
+        label=lazy("Another lifetime of the prompt cache would cost less"),
+        advice=lazy("Choose it on the assistant’s page. What it costs here is what would have been saved."),
+        rows=_lifetimes,
+        setting={"": "cache_lifetime"},
+        price=Price.OWN,
     ),
 )
 BY_SLUG = {rule.slug: rule for rule in RULES}

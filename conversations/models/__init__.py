@@ -13,7 +13,7 @@ from conversations.models.invitations import Invitation, InvitationGroup, Invita
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, TokenReservation, UserLimits
-from conversations.models.lint import LintFinding
+from conversations.models.lint import CacheForecast, LintFinding
 from conversations.models.mail import OutgoingMail
 from conversations.models.maintenance import MaintenanceRun
 from conversations.models.moderation import ModerationFinding, Moderator, Stage
@@ -46,6 +46,7 @@ __all__ = [
     "BudgetCharge",
     "BudgetPool",
     "BytesToRemove",
+    "CacheForecast",
     "Connection",
     "ContentAccess",
     "ContextBlock",

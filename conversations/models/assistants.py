@@ -29,6 +29,10 @@ class Assistant(models.Model):
         OFF = "off", "not shown"
         SUMMARY = "summary", "a summary"
 
+    class CacheLifetime(models.TextChoices):
+        FIVE_MINUTES = "5m", "5 minutes"
+        HOUR = "1h", "an hour"
+
     slug = models.SlugField(unique=True, help_text="Its name in the API.")
     name = models.CharField(max_length=80)
     description = models.CharField(max_length=200, blank=True, help_text="One line that people choose it by.")
@@ -99,6 +103,14 @@ class Assistant(models.Model):
     rewriting = models.CharField(max_length=5, choices=Rewriting, default=Rewriting.LOCAL)
     rewriting_model = models.CharField(
         max_length=80, blank=True, help_text="Empty: the provider's small model. Used only where a model rewrites."
+    )
+    cache_lifetime = models.CharField(
+        max_length=2,
+        blank=True,
+        default="",
+        db_default="",
+        choices=CacheLifetime,
+        help_text="How long the provider’s prompt cache is asked to keep what is sent. Empty: as each person’s pauses tell.",
     )
     is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
     is_active = models.BooleanField(default=True, help_text="Offered for new threads.")

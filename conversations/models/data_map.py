@@ -485,6 +485,7 @@ TABLES: dict[str, Table] = {
     "conversations.Connection": Table(
         staff="slug label base_url server region proxy test_result", never="kind secrets"
     ),
+    "conversations.CacheForecast": Table(never="costs"),
     "conversations.LintFinding": Table(staff="reason", never="rule subject state setting details"),
     "conversations.RequestHour": Table(never="provider model figures"),
     "conversations.TemporaryHour": Table(never="provider model figures"),

@@ -60,3 +60,24 @@ class LintFinding(models.Model):
 
     def __str__(self) -> str:
         return f"finding {self.id}"
+
+
+class CacheForecast(models.Model):
+    """What the prompts of an assistant's last thirty days would have cost with other lifetimes of the prompt cache.
+
+    ``costs`` are in USD by ``none``, ``5m``, ``1h``, ``system 5m``, ``system 1h`` (where only the system text is marked),
+    ``as sent``, all of these simulated, and ``reported``, which is null where a service told no figures.
+    """
+
+    assistant = models.OneToOneField(
+        "conversations.Assistant", models.DB_CASCADE, primary_key=True, related_name="+"
+    )
+    made_at = models.DateTimeField()
+    requests = models.PositiveBigIntegerField()
+    costs = models.JSONField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"forecast of {self.assistant_id}"

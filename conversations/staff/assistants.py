@@ -246,6 +246,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
                     "reply_minutes",
                     "fallback_model",
                     "fallback_automatic",
+                    "cache_lifetime",
                 ],
             },
         ),

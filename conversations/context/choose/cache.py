@@ -30,18 +30,21 @@ def choose(material: Material, choice: Choice) -> Choice:
 
 
 def lifetime_of(material: Material, choice: Choice) -> Lifetime:
-    """How long the prompt cache should keep what is sent, by the pauses between the person's messages in the window."""
+    """How long the prompt cache should keep what is sent, by the pauses between the person's messages in the window, unless
+    the assistant says."""
     row, request, whole = material.facts.row, material.request, choice.whole
     if row.cacheable_from is None:
         return Lifetime()
+    wanted = request.assistant.cache_lifetime
     times = [turn.created_at for turn in whole.history if turn.role == "user" and turn.created_at]
     tokens = whole.history_tokens
-    return lifetime_for(
+    lifetime = lifetime_for(
         [*times, request.newest.created_at or request.at],
         prefix_tokens=whole.prefix_tokens + tokens,
         growth_tokens=tokens // max(len(times), 1),
         prices=CachePrices.of(row),
     )
+    return replace(lifetime, name=wanted) if wanted else lifetime
 
 
 STEP = Step(name="cache", label="Prompt cache planned", choose=choose)

@@ -16,8 +16,9 @@ from conversations.context.render.tool_sections import ToolTexts
 from conversations.context.rules.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState
 from conversations.linter import lint
 from conversations.linter.figures import Found
-from conversations.models import Assistant, AuditEvent, ContextSnapshot, LintFinding, Message, ModelPrice, Thread
+from conversations.models import Assistant, AuditEvent, CacheForecast, ContextSnapshot, LintFinding, Message, ModelPrice, Thread
 from conversations.models.deletion_guard import allow_deletion
+from conversations.providers import get_provider
 from conversations.runtime import clock
 from conversations.runtime.ids import uuid7
 from memory.index import word_index
@@ -83,7 +84,7 @@ def thread() -> Thread:
 
 def look() -> dict[tuple[str, str], Found]:
     now = clock.now()
-    return {(found.rule, found.subject): found for found in lint.look(now - lint.MONTH, now)}
+    return {(found.rule, found.subject): found for found in lint.look(now - lint.MONTH, now).found}
 
 
 def test_what_is_of_no_use_is_found_with_what_it_takes(thread: Thread) -> None:
@@ -145,6 +146,38 @@ def test_what_the_cache_loses_is_found_by_its_culprit(thread: Thread) -> None:
     assert found["broken_cache", "tools"].setting == "tools"
     missed = found["small_prefix", ""]
     assert (missed.count, missed.tokens, missed.details) == (33, 33 * 500, {"missing": 12})
+
+
+def test_another_lifetime_is_recommended_by_the_pauses_there_were(thread: Thread) -> None:
+    first = ContextSnapshot.objects.earliest("id")
+    usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 2_000}
+    start = first.created_at - timedelta(days=2)
+    for number in range(30):  # ten minutes apart: with five minutes everything is written again
+        cold = CachePlan(state=CacheState.COLD if number else CacheState.FIRST, marks=(SYSTEM, MESSAGE))
+        again(first, 1, cache=pack_cache(cold), usage=usage, created_at=start + number * timedelta(minutes=10))
+    found = look()["cache_lifetime", "1h"]
+    price = ModelPrice.objects.filter(model__provider="anthropic", model__name=MODEL["model"], above=0).latest("pk")
+    total = first.total_tokens
+    sent = sum(part.tokens for part in snapshots.sections_of(first))
+    sent += first.message_history_tokens + snapshots.runs_of(first)[-1].tokens
+    five_minutes = 30 * total * price.cache_write
+    hour = 29 * (sent * price.cache_read + (total - sent) * price.cache_write_hour) + total * price.cache_write_hour
+    assert (found.setting, found.count, found.tokens) == ("cache_lifetime", 30, 30 * total)
+    assert found.cost == (five_minutes - hour) / 1_000_000
+    lint.lint(clock.now())
+    forecast = CacheForecast.objects.get()
+    assert forecast.costs["as sent"] == forecast.costs["5m"] == float(five_minutes / 1_000_000)
+    assert forecast.costs["reported"] == float((30 * (10 * price.input + 2_000 * price.cache_write)) / 1_000_000)
+    Assistant.objects.update(cache_lifetime="1h")
+    assert ("cache_lifetime", "1h") not in look()
+    assert look_at_lifetime(thread) == "1h"
+
+
+def look_at_lifetime(thread: Thread) -> str:
+    """Of the next request of a thread, whoever's pauses it would go by."""
+    thread.refresh_from_db()
+    provider = get_provider("anthropic")
+    return make_context(make_reply(thread), provider).cache.lifetime.name
 
 
 def test_money_is_what_tokens_of_the_prompt_cost_on_the_average(thread: Thread) -> None:
