@@ -102,8 +102,8 @@ def _cost(step: Step, policy: Policy, price: ModelPrice) -> Decimal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """USD of thirty days, for prompts of so many ``tokens`` together. ``costs`` are of all ``POLICIES``; ``reported`` is what the provider's figures came to, ``None``
-    where it told none."""
+    """USD of thirty days, for prompts of so many ``tokens`` together. ``costs`` are of all ``POLICIES``; ``reported`` is what
+    the provider's figures came to, ``None`` where it told none."""
 
     requests: int
     tokens: int

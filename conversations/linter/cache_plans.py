@@ -33,7 +33,14 @@ def read_plans(statement: str, values: Mapping[str, Any], known: PriceList, at: 
 
 
 def _step(
-    pause: int, lived: bool, lives: bool, marks: str, keeps_system: bool, keeps_all: bool, example: str, *figures: int | Decimal
+    pause: int,
+    lived: bool,
+    lives: bool,
+    marks: str,
+    keeps_system: bool,
+    keeps_all: bool,
+    example: str,
+    *figures: int | Decimal,
 ) -> tuple[Step, Tokens]:
     requests, total, system, same_system, shared, plain, read, written, for_an_hour = map(int, figures)
     step = Step(
@@ -50,9 +57,7 @@ def _step(
         same_system=same_system,
         shared=shared,
     )
-    return step, Tokens(
-        input=plain, cache_read=read, cache_write=written - for_an_hour, cache_write_hour=for_an_hour
-    )
+    return step, Tokens(input=plain, cache_read=read, cache_write=written - for_an_hour, cache_write_hour=for_an_hour)
 
 
 def _added(one: Tokens, other: Tokens) -> Tokens:

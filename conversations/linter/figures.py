@@ -91,9 +91,7 @@ def rates_of(hours: Iterable[Hour], known: PriceList, at: datetime) -> Rates:
     for hour in hours:
         asked = hour.assistant, hour.provider, hour.model
         tokens = Tokens(**{kind: hour.figures[kind] for kind in PROMPT_KINDS})
-        price = prices.price_of(
-            known, provider=hour.provider, model=hour.model, at=hour.hour, prompt=hour.above + 1
-        )
+        price = prices.price_of(known, provider=hour.provider, model=hour.model, at=hour.hour, prompt=hour.above + 1)
         if price and tokens.prompt:
             paid[asked] = paid.get(asked, Decimal(0)) + prices.cost_of(price, tokens)
             sent[asked] = sent.get(asked, 0) + tokens.prompt

@@ -4,7 +4,7 @@ The notes are looked at in this process, each for itself; what is found holds th
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import batched, combinations
 from typing import Any
@@ -119,27 +119,22 @@ def _is_similar(one: Key, other: Key) -> bool:
 def contradicting_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
     """Notes of one person and place that tell two values of what a person has one of, or of which one denies the other.
     Pure."""
-    keys = {note.id: key_of(note.text) for note in notes}
-    slots = {note.id: slot_of(note.text) for note in notes}
-    same_slot: dict[tuple[str, str], list[Note]] = defaultdict(list)
-    for note in notes:
-        if slots[note.id]:
-            same_slot[note.place, slots[note.id]].append(note)
-    seen = set()
-    for together in same_slot.values():
-        for one, other in combinations(together, 2):
-            if keys[one.id] != keys[other.id]:
-                seen.add(frozenset((one.id, other.id)))
-                yield _pair(one, other)
-    by_key: dict[tuple[str, Key], list[Note]] = defaultdict(list)
-    for note in notes:
-        by_key[note.place, keys[note.id]].append(note)
-    for (place, (words, denies)), denying in list(by_key.items()):
-        if denies and words:
-            for one in denying:
-                for other in by_key.get((place, (words, False)), ()):
-                    if frozenset((one.id, other.id)) not in seen:
-                        yield _pair(one, other)
+    keys = [key_of(note.text) for note in notes]
+    together: dict[Hashable, list[int]] = defaultdict(list)
+    for number, note in enumerate(notes):
+        words, _ = keys[number]
+        if slot := slot_of(note.text):
+            together[note.place, slot].append(number)
+        if words:
+            together[note.place, words].append(number)
+    pairs = {
+        pair
+        for alike in together.values()
+        for pair in combinations(alike, 2)
+        if keys[pair[0]] != keys[pair[1]]  # in one slot, or the same words of which one denies
+    }
+    for one, other in sorted(pairs):
+        yield _pair(notes[one], notes[other])
 
 
 def _sharing_words(notes: Sequence[Note], keys: dict[str, Key]) -> Iterator[tuple[Note, Note]]:
@@ -148,9 +143,7 @@ def _sharing_words(notes: Sequence[Note], keys: dict[str, Key]) -> Iterator[tupl
     for place, note in enumerate(notes):
         for word in keys[note.id][0]:
             by_word[word].append(place)
-    pairs = {
-        pair for places in by_word.values() if len(places) <= COMMON_WORD for pair in combinations(places, 2)
-    }
+    pairs = {pair for places in by_word.values() if len(places) <= COMMON_WORD for pair in combinations(places, 2)}
     for one, other in sorted(pairs):
         yield notes[one], notes[other]
 

@@ -147,7 +147,9 @@ RULES = (
     Rule(
         slug="idle_notes",
         label=lazy("Notes are sent always and bear on nothing"),
-        advice=lazy("Give memory less room, so that the newest notes stay: nothing was said of these since they were made."),
+        advice=lazy(
+            "Give memory less room, so that the newest notes stay: nothing was said of these since they were made."
+        ),
         rows=_idle,
         setting={"": "memory_tokens"},
     ),

@@ -470,7 +470,7 @@ TABLES: dict[str, Table] = {
     ),
     "conversations.Assistant": Table(
         staff="slug name description system_prompt",
-        never="provider model effort show_thinking fallback_model tools rewriting rewriting_model",
+        never="provider model effort show_thinking fallback_model tools rewriting rewriting_model cache_lifetime",
     ),
     "conversations.AssistantVersion": Table(staff="content note"),
     "conversations.Fallback": Table(never="provider model"),

@@ -24,7 +24,10 @@ class LintFinding(models.Model):
     rule = models.CharField(max_length=40, editable=False, help_text="The slug of the linter's rule.")
     assistant = models.ForeignKey("conversations.Assistant", models.DB_CASCADE, related_name="+", editable=False)
     subject = models.CharField(
-        max_length=100, blank=True, editable=False, help_text="What it is about: the name of a tool, section or setting."
+        max_length=100,
+        blank=True,
+        editable=False,
+        help_text="What it is about: the name of a tool, section or setting.",
     )
     state = models.CharField(max_length=8, choices=State, default=State.OPEN, editable=False)
     reason = models.CharField(
@@ -33,7 +36,11 @@ class LintFinding(models.Model):
     count = models.PositiveBigIntegerField(editable=False, help_text="How often, as the rule counts.")
     tokens_month = models.PositiveBigIntegerField(editable=False)
     cost_month = models.DecimalField(  # 12 digits before the point: no bill is longer
-        max_digits=16, decimal_places=4, null=True, editable=False, help_text="USD. Empty: it costs nothing, or is not known."
+        max_digits=16,
+        decimal_places=4,
+        null=True,
+        editable=False,
+        help_text="USD. Empty: it costs nothing, or is not known.",
     )
     setting = models.CharField(max_length=40, editable=False, help_text="The assistant's field that mends it.")
     example = models.ForeignKey(
@@ -69,9 +76,7 @@ class CacheForecast(models.Model):
     ``as sent``, all of these simulated, and ``reported``, which is null where a service told no figures.
     """
 
-    assistant = models.OneToOneField(
-        "conversations.Assistant", models.DB_CASCADE, primary_key=True, related_name="+"
-    )
+    assistant = models.OneToOneField("conversations.Assistant", models.DB_CASCADE, primary_key=True, related_name="+")
     made_at = models.DateTimeField()
     requests = models.PositiveBigIntegerField()
     costs = models.JSONField()

@@ -15,6 +15,7 @@ from conversations.runtime import clock
 from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
+from conversations.staff.cache_forecasts import forecasts
 from memory.models import Memory
 
 
@@ -22,6 +23,7 @@ from memory.models import Memory
 class LintFindingAdmin(PageAdmin[LintFinding]):
     """Staff accept a finding, with a reason, or mend what it names; whether it is mended the next look tells."""
 
+    change_list_template = "admin/conversations/lintfinding/change_list.html"
     list_display = ["title", "assistant", "stand", "times", "tokens", "cost", "mended_by", "request_link", "seen"]
     list_display_links = ["title"]
     list_filter = ["state", "assistant"]
@@ -45,6 +47,9 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
     request_link = column(
         "example", "example_id", lambda pk: display.id_link(ContextSnapshot, pk) if pk else display.NOTHING
     )
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        return super().changelist_view(request, {**(extra_context or {}), "forecasts": forecasts()})
 
     def get_ordering(self, request: HttpRequest) -> Any:
         return findings.ORDERING
@@ -87,7 +92,7 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
     @admin.display(description="mended by")
     def mended_by(self, row: LintFinding) -> SafeString:
         """The field on the assistant's page."""
-        label = Assistant._meta.get_field(row.setting).verbose_name
+        label = getattr(Assistant._meta.get_field(row.setting), "verbose_name", row.setting)
         url = display.change_url(Assistant, row.assistant_id)
         return format_html('<a href="{}#id_{}">{}</a>', url, row.setting, gettext(str(label)))
 

@@ -3,7 +3,7 @@
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
 ``message`` and ``streams`` can be run alone;
 ``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
-``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
+``lint``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import argparse
@@ -56,6 +56,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         files,
         inspection,
         inspection_map,
+        lint,
         local_cache,
         message,
         metrics,
@@ -80,6 +81,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         "budgets": budgets.main,
         "directory": directory.main,
         "inspection": inspection.main,
+        "lint": lint.main,
         "thinking": thinking.main,
         "thread_list": thread_list.main,
         "project_files": project_files.main,

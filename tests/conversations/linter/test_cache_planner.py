@@ -13,7 +13,11 @@ from conversations.linter.cache_planner import POLICIES, Marks, Policy, Step, co
 from conversations.models import ModelPrice
 
 PRICE = ModelPrice(
-    input=Decimal(3), output=Decimal(15), cache_read=Decimal("0.3"), cache_write=Decimal("3.75"), cache_write_hour=Decimal(6)
+    input=Decimal(3),
+    output=Decimal(15),
+    cache_read=Decimal("0.3"),
+    cache_write=Decimal("3.75"),
+    cache_write_hour=Decimal(6),
 )
 LEAST = 1_000
 """Tokens that the model caches."""
@@ -72,10 +76,9 @@ def steps(requests: list[Request]) -> list[Step]:
         keeps_system = sizes[0] >= LEAST
         known = sum(sizes[: len(before)])
         is_kept = known >= LEAST  # less than what is cached is no entry
-        if before and names[: len(before)] == before and is_kept:
-            shared = known
-        else:
-            shared = same_system if keeps_system else 0
+        goes_on = before and names[: len(before)] == before
+        shared_system = same_system if keeps_system else 0
+        shared = known if goes_on and is_kept else shared_system
         found.append(
             Step(
                 pause=pause_of(pause),
@@ -102,7 +105,10 @@ def grouped(each: list[Step]) -> list[Step]:
     for step in each:
         groups[replace(step, requests=0, total=0, system=0, same_system=0, shared=0)].append(step)
     names = ("requests", "total", "system", "same_system", "shared")
-    return [replace(key, **{name: sum(getattr(step, name) for step in same) for name in names}) for key, same in groups.items()]
+    return [
+        replace(key, **{name: sum(getattr(step, name) for step in same) for name in names})
+        for key, same in groups.items()
+    ]
 
 
 @given(st.lists(threads(), min_size=1, max_size=4))

@@ -16,7 +16,16 @@ from conversations.context.render.tool_sections import ToolTexts
 from conversations.context.rules.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState
 from conversations.linter import lint
 from conversations.linter.figures import Found
-from conversations.models import Assistant, AuditEvent, CacheForecast, ContextSnapshot, LintFinding, Message, ModelPrice, Thread
+from conversations.models import (
+    Assistant,
+    AuditEvent,
+    CacheForecast,
+    ContextSnapshot,
+    LintFinding,
+    Message,
+    ModelPrice,
+    Thread,
+)
 from conversations.models.deletion_guard import allow_deletion
 from conversations.providers import get_provider
 from conversations.runtime import clock
@@ -56,7 +65,8 @@ def again(snapshot: ContextSnapshot, times: int, **values: Any) -> None:
 
 @pytest.fixture
 def thread() -> Thread:
-    """With forty requests, one of them to another model: of two tools one was called, the prompt says something twice, notes are alike and contradict."""
+    """With forty requests, one of them to another model: of two tools one was called, the prompt says something twice, notes
+    are alike and contradict."""
     assistant = Assistant.objects.get(slug="companion")
     assistant.system_prompt = f"You are a companion.\n{REPEATED}\nBe kind.\n{REPEATED.upper()}"
     assistant.recall_tokens = 0
@@ -111,9 +121,7 @@ def test_a_note_is_idle_until_a_word_of_it_is_said(thread: Thread) -> None:
     assert len(look()["idle_notes", ""].details["memories"]) == 4
 
     def say(text: str, position: int) -> None:
-        said = SaidTurn(
-            thread=thread.pk, depth=position, position=position, role="user", text=text, at=clock.now()
-        )
+        said = SaidTurn(thread=thread.pk, depth=position, position=position, role="user", text=text, at=clock.now())
         word_index.store(thread.user_id, [said])
 
     say("My violin needs new strings.", 3)
@@ -185,10 +193,14 @@ def test_money_is_what_tokens_of_the_prompt_cost_on_the_average(thread: Thread) 
     usage = {"input_tokens": 100, "output_tokens": 5, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 0}
     again(first, 30, usage=usage)
     tool = look()["unused_tool", "draw_chart"]
-    price = ModelPrice.objects.filter(model__provider="anthropic", model__name=MODEL["model"], above=0, since__isnull=False).get()
+    price = ModelPrice.objects.filter(
+        model__provider="anthropic", model__name=MODEL["model"], above=0, since__isnull=False
+    ).get()
     average = (price.input * 100 + price.cache_read * 900) / 1000 / 1_000_000
     assert tool.count == 70
-    assert tool.cost == pytest.approx(average * tool.tokens * 69 / 70, rel=Decimal("0.001"))  # nothing is paid for the one of the offline provider
+    assert tool.cost == pytest.approx(
+        average * tool.tokens * 69 / 70, rel=Decimal("0.001")
+    )  # nothing is paid for the one of the offline provider
 
 
 def test_a_finding_is_mended_and_opens_again_by_itself(thread: Thread) -> None:
