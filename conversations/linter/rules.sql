@@ -95,7 +95,7 @@ WITH drawn AS (
     FROM line GROUP BY assistant_id, provider, model, place, requests, example, said HAVING count(*) > 1
 )
 SELECT assistant_id, provider, model, left(names, 100), sum(requests), sum(requests * tokens), max(example),
-       jsonb_build_object('lines', count(*))
+       '{}'::jsonb
 FROM (SELECT assistant_id, provider, model, place, names, requests, example, sum(tokens) AS tokens FROM repeated
       GROUP BY assistant_id, provider, model, place, names, requests, example) AS request
 GROUP BY assistant_id, provider, model, names

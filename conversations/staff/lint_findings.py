@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.linter import findings, lint, rules
 from conversations.models import Assistant, ContextSnapshot, LintFinding
@@ -17,6 +17,13 @@ from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.cache_forecasts import forecasts
 from memory.models import Memory
+
+FIGURES = (
+    ("requests", gettext_noop("of {number} requests")),
+    ("missing", gettext_noop("at most {number} tokens are missing")),
+    ("most", gettext_noop("at most {number} tokens were used")),
+    ("budget", gettext_noop("the budget is {number} tokens")),
+)
 
 
 @admin.register(LintFinding)
@@ -98,9 +105,10 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
 
     @admin.display(description="figures")
     def figures(self, row: LintFinding) -> SafeString | str:
-        numbers = {name: value for name, value in row.details.items() if not isinstance(value, list)}
-        shown = (filled("{name}: {number}", name=name, number=display.number(value)) for name, value in numbers.items())
-        return ", ".join(shown) or display.NOTHING
+        return (
+            ", ".join(filled(text, number=row.details[name]) for name, text in FIGURES if name in row.details)
+            or display.NOTHING
+        )
 
     @admin.display(description="memories")
     def memories(self, row: LintFinding) -> SafeString | str:

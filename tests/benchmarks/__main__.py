@@ -3,7 +3,8 @@
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
 ``message`` and ``streams`` can be run alone;
 ``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
-``lint``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes, only are.
+``lint``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes,
+only are.
 """
 
 import argparse

@@ -39,8 +39,8 @@ FROM numbered, LATERAL (
     SELECT 'Known: ' || string_agg('- ' || content, E'\\n') AS text FROM memory_memory WHERE user_id = numbered.user_id
     UNION ALL SELECT '## Today' || E'\\n' || string_agg('- ' || md5(numbered.n || '-' || line), E'\\n')
     FROM generate_series(1, 8) AS line
-    UNION ALL SELECT '[' || string_agg('{"kind":"memory","id":"' || id || '","included":true,"reason":"remembered","tokens":18}',
-                                       ',') || ']'
+    UNION ALL SELECT '[' || string_agg('{"kind":"memory","id":"' || id || '","included":true,"reason":"remembered",'
+                                       '"tokens":18}', ',') || ']'
     FROM memory_memory WHERE user_id = numbered.user_id
 ) AS text
 ON CONFLICT DO NOTHING;
