@@ -400,6 +400,14 @@ export class AssistantTurn {
         message?.text && message.status !== "forgotten" && thumbs(message),
         message && this.reply?.fallback_text && h("span", { class: "in-place" }, this.reply.fallback_text),
         message?.status === "complete" && this.replyId && again({ ...this.reply, id: this.replyId }, this.on),
+        message?.text &&
+          more(gettext("More about this reply"), {
+            text: message.text,
+            read: () => this.#readAloud(),
+            fork: () => this.onFork(message),
+            share: this.onShare && (() => this.onShare(message)),
+            forget: () => this.onForget(message),
+          }),
         request &&
           h(
             "button",
@@ -413,14 +421,6 @@ export class AssistantTurn {
             given(facts),
             h("span", { class: "visually-hidden" }, ` – ${gettext("open what the model was given for this reply")}`),
           ),
-        message?.text &&
-          more(gettext("More about this reply"), {
-            text: message.text,
-            read: () => this.#readAloud(),
-            fork: () => this.onFork(message),
-            share: this.onShare && (() => this.onShare(message)),
-            forget: () => this.onForget(message),
-          }),
       ].filter(Boolean),
     );
   }
