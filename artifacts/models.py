@@ -5,6 +5,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Length
 
+from conversations.runtime.wording import filled
+
 
 class Kind(models.TextChoices):
     """What an artifact is, and so how it is shown and exported."""
@@ -51,7 +53,7 @@ class Artifact(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"artifact {self.id}"
+        return filled("artifact {id}", id=str(self.id))
 
 
 class ArtifactVersion(models.Model):

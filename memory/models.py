@@ -6,6 +6,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Func, Q
 
+from conversations.runtime.wording import filled
+
 CONFINED_TO = """\
 left(CASE WHEN jsonb_path_exists(%(expressions)s, '$[*] ? (@ starts with "user:")') THEN ''
      ELSE coalesce(jsonb_path_query_first(%(expressions)s, '$[*] ? (@ like_regex "^project:[0-9a-f-]{36}$")') #>> '{}',
@@ -96,7 +98,7 @@ class Memory(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"memory {self.id}"
+        return filled("memory {id}", id=str(self.id))
 
 
 class MirroredMemory(models.Model):
@@ -204,7 +206,7 @@ class Topic(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"topic {self.id}"
+        return filled("topic {id}", id=str(self.id))
 
 
 class Consolidation(models.Model):
@@ -237,7 +239,7 @@ class Consolidation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"consolidation of {self.user_id}"
+        return filled("consolidation of {user}", user=str(self.user_id))
 
 
 class IndexedPassage(models.Model):

@@ -3,6 +3,7 @@ from django.db import models
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class ContentAccess(models.Model):
@@ -42,4 +43,4 @@ class ContentAccess(models.Model):
         indexes = [models.Index(fields=["user", "id"], name="access_by_user")]
 
     def __str__(self) -> str:
-        return f"access {self.id}"
+        return filled("access {id}", id=str(self.id))

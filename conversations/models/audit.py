@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class AuditKind(models.TextChoices):
@@ -125,7 +126,7 @@ class AuditEvent(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"audit event {self.id}"
+        return filled("audit event {id}", id=str(self.id))
 
 
 class AuditAnchor(models.Model):

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext
 
 
 def tokens_limit(text: str) -> models.PositiveBigIntegerField[int | None, int | None]:
@@ -52,7 +53,7 @@ class Budget(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.group.name if self.group else "the whole installation"
+        return self.group.name if self.group else gettext("the whole installation")
 
 
 class BudgetPool(models.Model):

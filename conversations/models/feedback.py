@@ -4,6 +4,7 @@ from django.db.models import Q
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class Feedback(models.Model):
@@ -54,7 +55,7 @@ class Feedback(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"feedback {self.id}"
+        return filled("feedback {id}", id=str(self.id))
 
     @property
     def show_conversation(self) -> bool:

@@ -8,6 +8,7 @@ from django.db.models.lookups import Exact
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class File(models.Model):
@@ -98,7 +99,7 @@ class File(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"file {self.id}"
+        return filled("file {id}", id=str(self.id))
 
 
 SAMPLE = 8

@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class LegalHold(models.Model):
@@ -46,7 +47,7 @@ class LegalHold(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"legal hold {self.id}"
+        return filled("legal hold {id}", id=str(self.id))
 
     @property
     def covers_person(self) -> bool:

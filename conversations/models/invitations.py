@@ -3,6 +3,7 @@ from django.contrib.auth.models import Group
 from django.db import models
 
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class Invitation(models.Model):
@@ -28,7 +29,7 @@ class Invitation(models.Model):
         default_permissions = ("view", "add", "change")
 
     def __str__(self) -> str:
-        return f"invitation {self.id}"
+        return filled("invitation {id}", id=str(self.id))
 
 
 class InvitationGroup(models.Model):

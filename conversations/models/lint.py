@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 
 class LintFinding(models.Model):
@@ -66,7 +67,7 @@ class LintFinding(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"finding {self.id}"
+        return filled("finding {id}", id=str(self.id))
 
 
 class CacheForecast(models.Model):

@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 PURPOSE = "mail"
 """Of the encryption of what a mail is filled with."""
@@ -42,4 +43,4 @@ class OutgoingMail(models.Model):
         indexes = [models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="outgoing_mail_due")]
 
     def __str__(self) -> str:
-        return f"mail {self.id}"
+        return filled("mail {id}", id=str(self.id))

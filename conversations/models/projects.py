@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 LONGEST_INSTRUCTIONS = 1_500
 """Characters of each field of instructions."""
@@ -65,7 +66,7 @@ class Project(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"project {self.id}"
+        return filled("project {id}", id=str(self.id))
 
 
 class Instructions(models.Model):

@@ -5,6 +5,7 @@ from django.db.models import Q
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 from conversations.runtime.request_ids import FOREIGN_ID
+from conversations.runtime.wording import filled
 
 STOP_REASONS = frozenset(
     {
@@ -116,7 +117,7 @@ class Reply(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.status} reply {self.id}"
+        return filled("reply {id}", id=str(self.id))
 
 
 class ReplyEvent(models.Model):

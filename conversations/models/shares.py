@@ -4,6 +4,7 @@ from django.db.models import Q
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 PURPOSE = "shares"
 """Of the encryption of their tokens."""
@@ -52,7 +53,7 @@ class Share(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"share {self.id}"
+        return filled("share {id}", id=str(self.id))
 
     @property
     def kind(self) -> str:

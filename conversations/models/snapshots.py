@@ -14,6 +14,7 @@ from conversations.models.indexes import (
     Tells,
 )
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 INDEXED_FATES = (
     *("over_budget", "turn_limit", "superseded", "fulfilled_artifact", "orphan_tool", "recalled", "outside_part"),
@@ -218,7 +219,7 @@ class ContextSnapshot(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"request {self.id}"
+        return filled("request {id}", id=str(self.id))
 
     @property
     def quotes_turns(self) -> bool:

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 MOST_TAGS, TAG_CHARS = 20, 40
 
@@ -122,7 +123,7 @@ class Thread(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"thread {self.id}"
+        return filled("thread {id}", id=str(self.id))
 
 
 class Message(models.Model):
@@ -223,7 +224,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"turn {self.position} of the {self.role}"
+        return filled("turn {position}", position=self.position)
 
     @property
     def blocks(self) -> list[dict[str, Any]]:

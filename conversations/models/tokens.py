@@ -3,6 +3,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from conversations.runtime.wording import filled
+
 
 class Scope(models.TextChoices):
     """What a token may be used for. ``read``, ``write`` and ``export`` are wide: they reach all that is the person's own.
@@ -90,4 +92,4 @@ class ApiToken(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} of {self.user}"
+        return filled("{name} of {user}", name=self.name, user=self.user)

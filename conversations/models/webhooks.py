@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from conversations.runtime.ids import uuid7
+from conversations.runtime.wording import filled
 
 PURPOSE = "webhooks"
 """Of the encryption of their secrets."""
@@ -78,7 +79,7 @@ class Webhook(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"webhook {self.id}"
+        return filled("webhook {id}", id=str(self.id))
 
 
 class WebhookDelivery(models.Model):
@@ -115,7 +116,7 @@ class WebhookDelivery(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"delivery {self.id}"
+        return filled("delivery {id}", id=str(self.id))
 
     @property
     def state(self) -> str:

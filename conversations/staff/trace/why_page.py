@@ -86,7 +86,7 @@ def why_page(message: Message, *, shown: bool) -> WhyPage:
     return WhyPage(
         answer=" ".join([answer(message.position, trace), covered(stand_ins)]),
         notes=list(notes(message, trace)),
-        rule=reason.rule if reason else "",
+        rule=gettext(reason.rule) if reason else "",
         code=reason.value if reason else "",
         rows=rows[-STRETCHES_SHOWN:],
         hidden=max(0, len(rows) - STRETCHES_SHOWN),
