@@ -151,6 +151,7 @@ class MessageQuery(SourceQuery):
 
     at: datetime
     text: str
+    zone: tzinfo = UTC
     query: str = ""
     before: int = 0
     gone: frozenset[uuid.UUID | None] = frozenset()

@@ -13,7 +13,7 @@ import uuid
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
@@ -131,9 +131,9 @@ class Query:
         return not (self.words or self.spans)
 
 
-def query_of(user_id: int, text: str, at: datetime) -> Query:
-    """What a text asks for at this time. Pure."""
-    named = spans(text, at.date())
+def query_of(user_id: int, text: str, at: datetime, zone: tzinfo = UTC) -> Query:
+    """What a text asks for at this time, by a person whose days are those of ``zone``. Pure."""
+    named = spans(text, at.astimezone(zone).date())
     left = text
     for span in named:
         left = left.replace(span.text, " ")
@@ -142,11 +142,20 @@ def query_of(user_id: int, text: str, at: datetime) -> Query:
     return Query(
         user=user_id,
         words=(*_words(user_id, left), *_mentioned_days(user_id, named)),
-        spans=tuple(named),
+        spans=tuple(_in_utc(span, zone) for span in named),
         mentions_self=not other and bool(SELF.search(folded)),
         other=other,
         asks=asks(text),
     )
+
+
+def _in_utc(span: Span, zone: tzinfo) -> Span:
+    """The days of UTC, by which turns are indexed, that days of a zone reach into. Pure."""
+    if zone is UTC or span.first == date.min or span.last == date.max:
+        return span
+    first = datetime.combine(span.first, time.min, zone).astimezone(UTC)
+    last = datetime.combine(span.last, time.max, zone).astimezone(UTC)
+    return replace(span, first=first.date(), last=last.date())
 
 
 def _words(user_id: int, text: str) -> Iterator[Word]:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from itertools import groupby
 from typing import Any
 
@@ -58,9 +58,9 @@ class Candidate:
         return self.id, self.start
 
 
-def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Fitted:
-    """As many of the candidates as fit so many tokens, best first; by day and conversation, in the order of their time, as
-    what was said then."""
+def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None, zone: tzinfo = UTC) -> Fitted:
+    """As many of the candidates as fit so many tokens, best first; by day of the zone and conversation, in the order of
+    their time, as what was said then."""
     chosen: dict[uuid.UUID, list[Candidate]] = {}
     tokens: dict[tuple[uuid.UUID, int], int] = {}
     considered: dict[uuid.UUID, list[Candidate]] = {}
@@ -71,15 +71,15 @@ def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None
         if candidate.left_out:
             continue
         if left < LEAST and not is_exact:  # the lines together take less than one by one
-            left, is_exact = room - estimate_tokens(_render(chosen.values(), here)), True
+            left, is_exact = room - estimate_tokens(_render(chosen.values(), here, zone)), True
         if left < LEAST:
             continue
         others = chosen.get(candidate.id, [])
         cost = _line_tokens([*others, candidate]) - _line_tokens(others)
-        heading = 0 if _place(candidate) in places else estimate_tokens(_heading(candidate, here)) + 1
+        heading = 0 if _place(candidate, zone) in places else estimate_tokens(_heading(candidate, here, zone)) + 1
         if cost + heading <= left:
             left, is_exact = left - cost - heading, False
-            places.add(_place(candidate))
+            places.add(_place(candidate, zone))
             chosen[candidate.id] = [*others, candidate]
             tokens[candidate.key] = cost
     items = [
@@ -92,7 +92,7 @@ def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None
     if not chosen:
         return Fitted(items=items)
     return Fitted(
-        text=_render(chosen.values(), here),
+        text=_render(chosen.values(), here, zone),
         items=items,
         turns=[_turn(passages[0]) for passages in chosen.values() if passages[0].thread and passages[0].thread == here],
     )
@@ -140,24 +140,24 @@ def _turn(candidate: Candidate) -> Turn:
     )
 
 
-def _render(chosen: Iterable[Sequence[Candidate]], here: uuid.UUID | None) -> str:
+def _render(chosen: Iterable[Sequence[Candidate]], here: uuid.UUID | None, zone: tzinfo) -> str:
     in_time = sorted(
         chosen,
-        key=lambda passages: (*_place(passages[0]), passages[0].at, passages[0].depth, str(passages[0].id)),
+        key=lambda passages: (*_place(passages[0], zone), passages[0].at, passages[0].depth, str(passages[0].id)),
     )
     lines = [RECALLED]
-    for _, group in groupby(in_time, key=lambda passages: _place(passages[0])):
+    for _, group in groupby(in_time, key=lambda passages: _place(passages[0], zone)):
         turns = list(group)
-        lines += [_heading(turns[0][0], here), *map(line_of, turns)]
+        lines += [_heading(turns[0][0], here, zone), *map(line_of, turns)]
     return "\n".join(lines)
 
 
-def _place(candidate: Candidate) -> tuple[date, str]:
-    return candidate.at.astimezone(UTC).date(), str(candidate.thread or "")
+def _place(candidate: Candidate, zone: tzinfo) -> tuple[date, str]:
+    return candidate.at.astimezone(zone).date(), str(candidate.thread or "")
 
 
-def _heading(candidate: Candidate, here: uuid.UUID | None) -> str:
-    at = candidate.at.astimezone(UTC)
+def _heading(candidate: Candidate, here: uuid.UUID | None, zone: tzinfo) -> str:
+    at = candidate.at.astimezone(zone)
     return said_heading(at, here=candidate.thread == here) if candidate.thread else remembered_heading(at)
 
 

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Any
 
@@ -79,7 +79,8 @@ class RecallQuery:
     ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
     ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
     ``is_past``: nothing that is newer than ``at``. ``is_message``: the text is a message, of which echoes are no evidence.
-    ``memory``: of which projects; ``everywhere`` of all. ``withholds``: nothing may be told, but that there is something."""
+    ``memory``: of which projects; ``everywhere`` of all. ``withholds``: nothing may be told, but that there is something.
+    ``zone``: whose days the text names."""
 
     user_id: int
     text: str
@@ -94,6 +95,7 @@ class RecallQuery:
     is_message: bool = False
     memory: MemoryScope = OUTSIDE
     withholds: bool = False
+    zone: tzinfo = UTC
 
     @property
     def scope_values(self) -> dict[str, Any]:
@@ -111,10 +113,12 @@ class RecallQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class Recalled:
-    """What bears on a message, best first, and what went wrong; ``here`` is the thread that it is recalled in."""
+    """What bears on a message, best first, and what went wrong; ``here`` is the thread that it is recalled in, ``zone``
+    whose days it is told with."""
 
     candidates: tuple[Candidate, ...] = ()
     here: uuid.UUID | None = None
+    zone: tzinfo = UTC
     problems: tuple[Problem, ...] = ()
 
 
@@ -167,7 +171,7 @@ class RecallSource(Source[Recalled]):
             )
         except DatabaseError as error:
             return Recalled(problems=(problem_of(SOURCE, error),))
-        return Recalled(candidates=_beside(bearing, query.lines_sent), here=query.thread_id)
+        return Recalled(candidates=_beside(bearing, query.lines_sent), here=query.thread_id, zone=query.zone)
 
     def searches_by(self, query: MessageQuery) -> RecallQuery:
         return RecallQuery(
@@ -182,10 +186,12 @@ class RecallSource(Source[Recalled]):
             is_message=True,
             memory=query.memory,
             withholds=query.withholds,
+            zone=query.zone,
         )
 
     def fit(self, candidates: Recalled, tokens: int) -> Fitted:
-        return replace(fitted(candidates.candidates, tokens, here=candidates.here), problems=candidates.problems)
+        fit = fitted(candidates.candidates, tokens, here=candidates.here, zone=candidates.zone)
+        return replace(fit, problems=candidates.problems)
 
     def owns(self, item: Mapping[str, Any]) -> bool:
         return "score" in item
@@ -225,7 +231,7 @@ def searched(
     Behind them those that may not be told. ``least`` is the share of the best one's score below which nothing counts.
     Given the ``room`` that there is, in tokens, no more are read than it could hold.
     """
-    query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at)
+    query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at, recall_query.zone)
     if query.is_empty:
         return [] if recall_query.withholds else _holding_phrase(recall_query, most)
     counts, turns, has_replaced = _turns(recall_query, query, most, room)

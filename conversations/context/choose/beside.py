@@ -45,6 +45,7 @@ def message_query(material: Material, choice: Choice) -> MessageQuery:
     return MessageQuery(
         **vars(material.source_query),
         at=request.at,
+        zone=material.known.zone,
         text=text_of(request.newest.content),
         query=choice.query.query,
         before=parts.history[0].depth if parts.history else request.newest.depth,

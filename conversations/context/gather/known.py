@@ -143,6 +143,7 @@ def _parsed(query: KnownQuery, rows_by_source: Mapping[str, Sequence[Row]], prob
     return Known(
         began_at=session.started_at,
         remembers=remembers,
+        zone=zone,
         candidates={name: each for name, each in candidates.items() if each is not None},
         problems=tuple(noticed),
     )

@@ -8,7 +8,7 @@ byte until a row changes, and the provider's prompt cache holds.
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 
@@ -23,10 +23,12 @@ from conversations.runtime.values import dataclass
 @dataclass(frozen=True, kw_only=True)
 class Known:
     """What the sources hold as a session begins, by name. What was ``sent`` before in the session stays as it was, as long
-    as it fits. Without ``remembers`` the person wants nothing remembered, or nobody can tell."""
+    as it fits. Without ``remembers`` the person wants nothing remembered, or nobody can tell. ``zone``: whose days are the
+    person's."""
 
     began_at: datetime
     remembers: bool = True
+    zone: tzinfo = UTC
     candidates: Mapping[str, Hashable] = field(default_factory=dict)
     sent: Mapping[str, Fitted] = field(default_factory=dict)
     problems: Sequence[Problem] = ()
