@@ -64,6 +64,7 @@ check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrati
 	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy .
 	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command(['--config', 'conformance/pyproject.toml']))"
 	"$(PYTHON)" manage.py translations check
 	"$(PYTHON)" manage.py makemigrations --check --dry-run
 	"$(PYTHON)" manage.py check

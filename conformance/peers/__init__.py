@@ -1,0 +1,1 @@
+"""Servers of other systems that come without one."""
