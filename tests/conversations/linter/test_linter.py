@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from conversations.context.record import snapshots
 from conversations.context.record.snapshot_codec import pack_cache
@@ -32,7 +35,7 @@ from conversations.runtime import clock
 from conversations.runtime.ids import uuid7
 from memory.index import word_index
 from memory.index.word_index import SaidTurn
-from tests.conversations.factories import make_context, make_reply, make_thread, make_user, record
+from tests.conversations.factories import make_context, make_lint_finding, make_reply, make_thread, make_user, record
 from tests.memory.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -243,3 +246,30 @@ def test_the_command_tells_figures_and_no_words(thread: Thread, tmp_path: Path, 
     rows = json.dumps(list(LintFinding.objects.values("subject", "details", "reason", "setting")))
     for words in (REPEATED, "Porto", "violin", "Where do I live"):
         assert words not in told + rows + capsys.readouterr().out
+
+
+def test_support_accepts_a_finding_with_a_reason_on_its_page(client: Client) -> None:
+    support = make_user("kim", is_staff=True)
+    support.groups.set(Group.objects.filter(name="Support"))
+    client.force_login(support)
+    listed = reverse("admin:conversations_lintfinding_changelist")
+    assert "manage.py lint_context looks now" in client.get(listed).content.decode()
+    row = make_lint_finding()
+    costs = {"none": 9, "5m": 5.5, "1h": 3.25, "system 5m": 8, "system 1h": 7, "as sent": 5, "reported": 4}
+    CacheForecast.objects.create(assistant=row.assistant, made_at=clock.now(), requests=40, costs=costs)
+    page = client.get(listed).content.decode()
+    assert all(text in page for text in ("draw_chart", "#id_tools", "$3.25", "$1.75"))
+    Assistant.objects.filter(pk=row.assistant_id).update(cache_lifetime="5m")
+    assert "\u2212$2.25" in client.get(listed).content.decode()  # what an hour costs less, and so does not save
+
+    change = reverse("admin:conversations_lintfinding_change", args=[row.pk])
+    assert client.post(change, {"reason": "Soon."}).status_code == 302
+    row.refresh_from_db()
+    assert (row.state, row.reason, row.accepted_by) == ("accepted", "Soon.", support)
+    answer = client.get("/api/v1/findings/?state=accepted").json()["results"]
+    assert [(each["finding"], each["subject"], each["reason"]) for each in answer] == [
+        ("unused_tool", "draw_chart", "Soon.")
+    ]
+    LintFinding.objects.update(state="mended")
+    assert client.post(change, {"reason": ""}).status_code == 403
+    assert AuditEvent.objects.filter(kind="finding_changed", actor_id=support.pk).count() == 1
