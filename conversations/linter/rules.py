@@ -29,6 +29,7 @@ LIMITS: Mapping[str, Any] = {
     "most_accounts": 5_000,  # drawn of each assistant and model, as are the next two
     "most_prefixes": 500,
     "most_broken": 2_000,
+    "most_planned": 250_000,  # requests of an assistant, by whole threads
     "least_characters": 40,  # of a line that is looked for twice
     "dropped": "\n- […]",  # where a summary was cut
     "nearly_all": 0.95,
@@ -36,7 +37,7 @@ LIMITS: Mapping[str, Any] = {
     "nearly": 0.9,
     "hardly": 0.25,
 }
-MOST_NOTES = 20_000
+MOST_NOTES = 10_000
 WORTH_IT = Decimal("0.05")
 """Of what prompts cost, the least that another lifetime of the cache has to save."""
 

@@ -255,9 +255,11 @@ WHERE telling.terms IS NOT NULL AND NOT EXISTS (
 -- name: cache_steps
 -- Requests to providers whose cache is marked, by the pause since the request before of the thread and all else that decides
 -- about the price; see ``cache_planner.Step``. Where the entries had expired it is taken that nothing else had changed but
--- what the digests of the system text tell.
-WITH request AS (
-    SELECT snapshot.id, thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.created_at, snapshot.total_tokens AS total,
+-- what the digests of the system text tell. Of an assistant with many requests one thread of ``step`` is drawn, with all of it.
+WITH drawn AS (
+    SELECT assistant_id, greatest(ceil(sum(requests) / %(most_planned)s), 1)::bigint AS step FROM lint_prefix GROUP BY assistant_id
+), request AS (
+    SELECT snapshot.id, drawn.step, thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.created_at, snapshot.total_tokens AS total,
            split_part(snapshot.cache, ' ', 1) AS state, split_part(snapshot.cache, ' ', 2)::int AS expected,
            split_part(snapshot.cache, ' ', 3) AS marked, hashtextextended(snapshot.sections, 0) AS prefix,
            (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)::int AS system,
@@ -268,6 +270,7 @@ WITH request AS (
            coalesce((snapshot.usage ->> 'cache_creation_1h_input_tokens')::numeric, 0) AS written_hour
     FROM conversations_contextsnapshot AS snapshot
     JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    JOIN drawn ON drawn.assistant_id = thread.assistant_id AND hashtextextended(thread.id::text, 0) %% drawn.step = 0
     WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
       AND snapshot.cache > '' AND snapshot.usage ? 'input_tokens'
 ), pair AS (
@@ -275,7 +278,7 @@ WITH request AS (
            lag(marked) OVER before LIKE '%%@1h%%' AS lived_an_hour, lag(prefix) OVER before = prefix AS is_same,
            lag(system + turns) OVER before AS sent_before, lag(model) OVER before = model AND state <> 'other_model' AS is_same_model
     FROM request WINDOW before AS (PARTITION BY thread_id ORDER BY created_at)
-), step AS (
+), compared AS (
     SELECT pair.*, pair.system >= row.cacheable_from AS keeps_system, pair.total >= row.cacheable_from AS keeps_all, row.cacheable_from,
            CASE WHEN is_same AND is_same_model THEN pair.system ELSE 0 END AS same_system
     FROM pair JOIN conversations_model AS row
@@ -286,9 +289,9 @@ SELECT assistant_id, provider, model,
        CASE WHEN pause <= interval '5 minutes' THEN 0 WHEN pause <= interval '1 hour' THEN 1 ELSE 2 END AS pause,
        coalesce(lived_an_hour, false) AS lived_an_hour, marked LIKE '%%@1h%%' AS lives_an_hour,
        CASE WHEN marked LIKE '%%message%%' THEN 'system,message' WHEN marked LIKE 'system%%' THEN 'system' ELSE 'none' END AS marks,
-       keeps_system, keeps_all, max(id::text), count(*), sum(total), sum(least(pair_system, total)), sum(least(same_system, total)),
-       sum(least(CASE WHEN state = 'warm' THEN expected WHEN state = 'cold' AND same_system > 0 AND sent_before >= cacheable_from THEN sent_before
+       keeps_system, keeps_all, max(id::text),
+       step * count(*), step * sum(total), step * sum(least(system, total)), step * sum(least(same_system, total)),
+       step * sum(least(CASE WHEN state = 'warm' THEN expected WHEN state = 'cold' AND same_system > 0 AND sent_before >= cacheable_from THEN sent_before
                       WHEN keeps_system THEN same_system ELSE 0 END, total)),
-       sum(input), sum(read), sum(written), sum(written_hour)
-FROM (SELECT step.*, step.system AS pair_system FROM step) AS step
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+       step * sum(input), step * sum(read), step * sum(written), step * sum(written_hour)
+FROM compared GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, step

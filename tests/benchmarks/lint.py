@@ -104,6 +104,9 @@ def main() -> None:
 
 
 def each_rule(since: datetime) -> None:
+    started = time.perf_counter()
+    hours = len(list(hourly_figures.hours(since.replace(minute=0, second=0, microsecond=0), timezone.now())))
+    print(f"  {'figures of hours, for prices':<40} {time.perf_counter() - started:6.1f} s, {hours} rows")
     with transaction.atomic():
         started = time.perf_counter()
         window = Window(since, timezone.now(), price_list())
