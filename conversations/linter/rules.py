@@ -196,7 +196,7 @@ RULES = (
     Rule(
         slug="unused_budget",
         label=lazy("A budget is never used"),
-        advice=lazy("Lower it: what it keeps free is taken from the history."),
+        advice=lazy("Lower it, or find out why nothing fills it."),
         rows=partial(_select, "unused_budget"),
         setting={},
         price=Price.NOTHING,

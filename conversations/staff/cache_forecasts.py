@@ -14,7 +14,7 @@ from conversations.staff import display
 FIVE_MINUTES, HOUR = Assistant.CacheLifetime
 OTHER = {FIVE_MINUTES: HOUR, HOUR: FIVE_MINUTES}
 SHOWN = ("none", "system", FIVE_MINUTES, HOUR, "as sent", "reported")
-WIDTH = 60
+WIDTH = 44
 
 
 @dataclass(frozen=True, kw_only=True)

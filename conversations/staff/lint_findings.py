@@ -31,7 +31,7 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
     """Staff accept a finding, with a reason, or mend what it names; whether it is mended the next look tells."""
 
     change_list_template = "admin/conversations/lintfinding/change_list.html"
-    list_display = ["title", "assistant", "stand", "times", "tokens", "cost", "mended_by", "request_link", "seen"]
+    list_display = ["title", "assistant", "stand", "cost", "mended_by", "tokens", "times", "request_link", "seen"]
     list_display_links = ["title"]
     list_filter = ["state", "assistant"]
     list_select_related = ["assistant"]
