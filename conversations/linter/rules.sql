@@ -1,7 +1,7 @@
 -- name: plain_plan
--- Much is read once, by one who is in no hurry: a plan for these times, not compiled.
+-- Much is read once, by one who is in no hurry and leaves the other cores to replies: a plan for these times, not compiled.
 SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
-       set_config('work_mem', '128MB', true), set_config('max_parallel_workers_per_gather', '2', true)
+       set_config('work_mem', '128MB', true), set_config('max_parallel_workers_per_gather', '0', true)
 
 -- name: make_prefixes
 -- What stood before the turns: each different account of it once, with how many requests had it. ``place`` draws some of them
