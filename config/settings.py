@@ -473,6 +473,7 @@ OTEL_SIGNALS = [
     and "otlp" in env_list(f"OTEL_{signal.upper()}_EXPORTER", "otlp")
     and env("OTEL_SDK_DISABLED").lower() != "true"
 ]
+OPENBOOK_OTEL_TEXTS = env_switch("OPENBOOK_OTEL_TEXTS")
 OTEL_PROTOCOL = env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 
 # Prometheus: without it /metrics answers programs on this machine alone.

@@ -2,7 +2,7 @@
 where it is on.
 
 https://github.com/open-telemetry/semantic-conventions-genai, as of September 2026. No prompt, title, turn, input or result of a
-tool, nor what an error says is among the attributes.
+tool, nor what an error says is among the attributes, unless ``OPENBOOK_OTEL_TEXTS`` is on.
 """
 
 import time
@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextvars import Token
 from typing import Self
 
+from django.conf import settings
 from opentelemetry.context import Context as Where
 from opentelemetry.context import attach, detach
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -34,6 +35,7 @@ from config.observability.measuring import (
     reply_labels,
     tool_labels,
 )
+from config.observability.otel_texts import text_values
 from conversations.context.built_context import Context
 from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Reply, Thread
@@ -109,6 +111,8 @@ class ModelRequest(SpanStep):
             self._span.set_attributes(usage_values(call.usage))
         if call.first_token_ms is not None:
             self._span.set_attribute("gen_ai.response.time_to_first_chunk", call.first_token_ms / 1000)
+        if call.payload and settings.OPENBOOK_OTEL_TEXTS:
+            self._span.set_attributes(text_values(call.payload, call))
         super().__exit__(kind, error, trace)
 
 
@@ -153,7 +157,7 @@ class SpanListener(TelemetryListener):
         return BuildSpan(self._start_span("build_context", SpanKind.INTERNAL, {}))
 
     def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> TelemetryStep:
-        missing, labels = snapshots.left_out(snapshot), model_labels(snapshot)
+        labels = model_labels(snapshot)
         values: dict[str, AttributeValue] = {
             **labels,
             "gen_ai.request.max_tokens": snapshot.max_tokens,
@@ -161,9 +165,7 @@ class SpanListener(TelemetryListener):
             "openbook.snapshot": str(snapshot.id),
             "openbook.purpose": str(snapshot.purpose),
             "openbook.round": snapshot.round,
-            "openbook.context.tokens": snapshot.total_tokens,
-            "openbook.context.turns_kept": snapshot.message_history_count,
-            "openbook.context.turns_left_out": missing.total(),
+            **context_values(snapshot),
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
         began = time.time_ns() - int((time.perf_counter() - call.began) * 1e9)  # what the call counts from
@@ -202,6 +204,21 @@ def usage_values(usage: Usage) -> dict[str, AttributeValue]:
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cache_read_input_tokens,
         "gen_ai.usage.cache_write.input_tokens": usage.cache_creation_input_tokens,
+    }
+
+
+def context_values(snapshot: ContextSnapshot) -> dict[str, AttributeValue]:
+    """How the context of a request was chosen: tokens, budget, turns by reason, and by which version and rules."""
+    missing = snapshots.left_out(snapshot)
+    chosen_by = {"version": snapshot.version_id, "rules": snapshot.rules}
+    return {
+        "openbook.context.tokens": snapshot.total_tokens,
+        "openbook.context.budget": snapshot.budget,
+        "openbook.context.hard_cap": snapshot.hard_cap,
+        "openbook.context.turns_kept": snapshot.message_history_count,
+        "openbook.context.turns_left_out": missing.total(),
+        **{f"openbook.context.left_out.{reason}": count for reason, count in missing.items()},
+        **{f"openbook.context.{name}": number for name, number in chosen_by.items() if number is not None},
     }
 
 

@@ -233,10 +233,12 @@ class ModelCall:
     """One call of a model, as far as it has come, kept by whoever reads its events. ``finished`` once it ended well.
 
     ``first_token_ms`` is when something was there to be seen, which thinking is not. ``written`` is what the model wrote and
-    showed of its thinking, piece by piece.
+    showed of its thinking, piece by piece; ``payload`` is what it was sent, once it is asked,
+    ``answer`` its words and whole tool calls.
     """
 
     reservation: Reservation | None = None
+    payload: Payload | None = None
 
     began: float = field(default_factory=time.perf_counter)
     thinks_since: float | None = None
@@ -245,6 +247,7 @@ class ModelCall:
     first_token_ms: int | None = None
     finished: Finished | None = None
     written: list[str] = field(default_factory=list)
+    answer: list[TextDelta | ToolCalled] = field(default_factory=list)
 
     def note(self, event: ProviderEvent) -> None:
         match event:
@@ -252,6 +255,9 @@ class ModelCall:
                 self.written.append(event.text)
             case ToolDelta():
                 self.written.append(event.json)
+        match event:
+            case TextDelta() | ToolCalled():
+                self.answer.append(event)
         match event:
             case UsageSoFar():
                 self.so_far = event
@@ -382,6 +388,7 @@ async def ask(
     if call.reservation is None:
         raise Unreserved("No tokens are set aside for this call.")
     call.reservation.use()
+    call.payload = payload
     async with aclosing(provider.stream(payload, seconds=seconds)) as events:
         async for event in events:
             call.note(event)

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from config.observability.logs import JsonFormatter
 from config.observability.measuring import MeasuringListener
@@ -188,6 +189,10 @@ async def test_a_reply_is_told_as_the_steps_that_it_took(
             "openbook.purpose": "reply",
             "openbook.round": snapshot.round,
             "openbook.context.tokens": snapshot.total_tokens,
+            "openbook.context.budget": snapshot.budget,
+            "openbook.context.hard_cap": snapshot.hard_cap,
+            "openbook.context.version": snapshot.version_id,
+            "openbook.context.rules": snapshot.rules,
             "openbook.context.turns_kept": 0,
             "openbook.context.turns_left_out": 0,
         }
@@ -264,7 +269,9 @@ async def test_what_is_counted_is_what_the_spans_and_the_rows_say(
     left_out = collected.points["openbook.context.left_out"]
     assert sum(point.sum for point in left_out) == missing > 0
     assert [point.values for point in left_out] == [{"openbook.reason": "over_budget"}]
-    assert all(span.values["openbook.context.turns_left_out"] for span in collected.named("chat claude-sonnet-5-5"))
+    for span in collected.named("chat claude-sonnet-5-5"):
+        named = "openbook.context.left_out.over_budget"
+        assert span.values["openbook.context.turns_left_out"] == span.values[named] > 0
 
 
 async def test_nothing_of_what_is_said_is_told(user: User, api: Api, model: ModelServer, listening: Listening) -> None:
@@ -286,6 +293,36 @@ async def test_nothing_of_what_is_said_is_told(user: User, api: Api, model: Mode
     assert [span.values["error.type"] for span in collected.named("execute_tool other")] == ["tool_error"]
     assert [span.values["error.type"] for span in collected.spans if span.name.startswith("chat") and span.failed]
     assert not any(NEEDLE.encode() in body for body in collected.bodies)
+
+
+async def test_texts_are_told_where_an_operator_says_so(
+    user: User, api: Api, model: ModelServer, listening: Listening, settings: Settings
+) -> None:
+    settings.OPENBOOK_OTEL_TEXTS = True
+    model.script(scripts.tool_use("save_artifact", BOAT, tool_id="toolu_1"), scripts.text(f"Off to {NEEDLE}."))
+    thread = (await api.post("threads/", {"assistant": "analyst"})).body["id"]
+    await api.post(f"threads/{thread}/messages/", {"content": "Write of boats"})
+    collected = await in_database(listening.told)()
+    *_, last = sorted(
+        (span for span in collected.spans if span.name.startswith("chat")),
+        key=lambda span: span.values["openbook.round"],
+    )
+    instructions, sent, written = (
+        json.loads(last.values[f"gen_ai.{name}"])
+        for name in ("system_instructions", "input.messages", "output.messages")
+    )
+    assert instructions[0]["content"] == model.bodies[-1]["system"][0]["text"]
+    assert [(each["role"], [part["type"] for part in each["parts"]]) for each in sent] == [
+        ("user", ["text"]), ("assistant", ["tool_call"]), ("user", ["tool_call_response"]),
+    ]  # fmt: skip
+    assert sent[1]["parts"][0]["arguments"] == BOAT
+    assert written == [
+        {
+            "role": "assistant",
+            "parts": [{"type": "text", "content": f"Off to {NEEDLE}."}],
+            "finish_reason": "end_turn",
+        }
+    ]
 
 
 def test_a_server_tells_until_it_ends(migrated: str) -> None:
