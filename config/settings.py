@@ -406,6 +406,8 @@ OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 OPENBOOK_SERVICE_TOKEN_DAYS = int(env("OPENBOOK_SERVICE_TOKEN_DAYS", "365"))
 # Off: nobody makes links that anybody can open, and those that were made open nothing.
 OPENBOOK_SHARING = env_switch("OPENBOOK_SHARING")
+# How many scheduled messages a person may have; 0: nobody has any, and none are sent.
+OPENBOOK_SCHEDULES = env_number("OPENBOOK_SCHEDULES", 20, most=1000)
 # How many webhooks a person may have; 0: nobody has any.
 OPENBOOK_WEBHOOKS = env_number("OPENBOOK_WEBHOOKS", 10, most=1000)
 OPENBOOK_SHARE_DAYS = int(env("OPENBOOK_SHARE_DAYS", "90"))

@@ -144,6 +144,21 @@ class TooManyPrompts(OpenbookError):
     message = "You have 500 prompts, which is the most. Delete one that you don't need any more."
 
 
+class ScheduleNotFound(NotFound):
+    code = "schedule_not_found"
+    message = "There is no such scheduled message, or it isn't yours. Check the id."
+
+
+class TooManySchedules(OpenbookError):
+    type, code, status = "invalid_request", "too_many_schedules", 409
+    message = "You have as many scheduled messages as this server allows. Delete one that you don't need any more."
+
+
+class InvalidSchedule(OpenbookError):
+    code = "invalid_schedule"
+    message = "Say when it is to be sent: once, or on days of the week at a time."
+
+
 class WebhookNotFound(NotFound):
     code = "webhook_not_found"
     message = "There is no such webhook, or it isn't yours. Check the id."

@@ -14,8 +14,9 @@ from django.db.models import Model
 from conversations.accounts import lifecycle
 from conversations.holds import actions, coverage, custody, release
 from conversations.holds.actions import RESTORED, HoldSubject
-from conversations.models import File, LegalHold, Message, Project, Prompt, Reply, Share, Thread
+from conversations.models import File, LegalHold, Message, Project, Prompt, Reply, Schedule, Share, Thread
 from conversations.replies.closing import interrupt
+from conversations.schedules import schedules
 from conversations.sharing import shares
 from conversations.threads import deletion, prompts
 from memory import forgetting
@@ -174,6 +175,10 @@ def _prompts(entries: dict[str, Entry]) -> Steps:
     return ((entry, partial(prompts.delete, prompt)) for prompt, entry in _rows(Prompt, Kind.PROMPT, entries))
 
 
+def _schedules(entries: dict[str, Entry]) -> Steps:
+    return ((entry, partial(schedules.delete, each)) for each, entry in _rows(Schedule, Kind.SCHEDULE, entries))
+
+
 def _turns(entries: dict[str, Entry]) -> Steps:
     for turn, entry in _rows(Message, Kind.TURN, entries):
         if turn.forgotten_at is None:
@@ -200,6 +205,7 @@ STEPS: dict[Kind, Callable[[dict[str, Entry]], Steps]] = {
     Kind.TOPIC: _topics,
     Kind.PROJECT: _projects,
     Kind.PROMPT: _prompts,
+    Kind.SCHEDULE: _schedules,
     Kind.SHARE: _shares,
     Kind.EVERYTHING: _everything,
 }

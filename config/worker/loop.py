@@ -24,6 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from config.backups import runs
 from config.postgres.migrations import unapplied
 from config.worker.audit_sender import senders
+from config.worker.schedule_sender import schedule_sender
 from config.worker.webhook_sender import webhook_sender
 from conversations import schedule
 from conversations.audit import chain
@@ -117,7 +118,7 @@ def work(queue: str = EVERY_QUEUE, *, waits_for_schema: bool = False) -> None:
                     wait(SCHEMA_SECONDS)
                 waits_for_schema = False
                 _wait_for_restore(wait)
-                with life(queue) as alive, senders(), webhook_sender():
+                with life(queue) as alive, senders(), webhook_sender(), schedule_sender():
                     while not (interruption.is_requested() or runs.is_being_restored()):
                         if not alive.step():
                             wait(LOOK_SECONDS)

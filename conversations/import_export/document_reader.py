@@ -5,7 +5,7 @@ It draws ids, and asks which of those that are given are here already.
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any
 
 from django.conf import settings
@@ -26,6 +26,7 @@ from conversations.import_export.records import (
     PreferencesRecord,
     ProjectRecord,
     PromptRecord,
+    ScheduleRecord,
     SummaryRecord,
     ThreadRecord,
     TopicRecord,
@@ -38,9 +39,11 @@ from conversations.import_export.values import Fields, refuse
 from conversations.models import Message, Project, Thread
 from conversations.models.projects import LONGEST_INSTRUCTIONS as MOST_INSTRUCTIONS
 from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
+from conversations.models.schedules import CONTENT_CHARS
 from conversations.models.threads import MOST_TAGS
 from conversations.models.threads import TAG_CHARS as THREAD_TAG_CHARS
 from conversations.runtime.ids import uuid7
+from conversations.schedules.times import DAYS, numbers_of
 from conversations.threads.labels import distinct
 from conversations.threads.titles import title_from
 from memory.models import Memory
@@ -84,6 +87,7 @@ class DocumentReader:
         self._project_files: dict[str, Mapping[str, FileRecord]] = {}
         """Those of each project, by the ids that the document gives."""
         self._prompts: Ids = {}
+        self._schedules: Ids = {}
         self._summaries: Ids = {}
 
     @property
@@ -245,6 +249,36 @@ class DocumentReader:
             known=self._choice.known,
         )
 
+    def schedule(self, value: Any, place: str) -> ScheduleRecord:
+        """Of one without a valid ``rule``, ``at`` is the time that it is sent at, once."""
+        schedule = Fields.of(value, place)
+        self._choice = self._choices.get(schedule.identifier("id") or NO_ID, IdChoice())
+        content = schedule.text("content", most=CONTENT_CHARS)
+        if not content.strip():
+            schedule.refuse("content", "is empty.")
+        zone = schedule.text("time_zone")
+        if zone not in zone_names():
+            schedule.refuse("time_zone", "must be the name of a time zone, for example Europe/Paris.")
+        days, time = _rule(schedule)
+        at = None if time else schedule.moment("at")
+        if not (time or at):
+            schedule.refuse("at", "is missing, and there is no `rule` either.")
+        created_at = schedule.moment("created_at") or self._now
+        return ScheduleRecord(
+            id=self._id(self._schedules, schedule),
+            thread_id=self._threads.get(str(schedule.identifier("thread"))),
+            assistant=schedule.line("assistant", most=ASSISTANT_CHARS),
+            content=content,
+            at=at,
+            days=days,
+            time=time,
+            time_zone=zone,
+            next_at=at or created_at,
+            created_at=created_at,
+            updated_at=created_at,
+            known=self._choice.known,
+        )
+
     def _sources(self, fields: Fields, *more: uuid.UUID | None) -> list[uuid.UUID]:
         """The turns that something rests on, as far as they came along."""
         ids = dict.fromkeys([*fields.identifiers("sources"), *more])
@@ -335,6 +369,20 @@ def preferences(value: Any, place: str) -> PreferencesRecord:
         preferences.refuse("language", f"must be one of {', '.join(dict(settings.LANGUAGES))}, or empty.")
     remembers = preferences.switch("remembers", default=True)
     return PreferencesRecord(time_zone=zone, remembers=remembers, language=language)
+
+
+def _rule(schedule: Fields) -> tuple[list[int], time | None]:
+    """Days of the week and a time of day; nothing where there is no rule."""
+    if schedule.get("rule") is None:
+        return [], None
+    rule = Fields.of(schedule.get("rule"), schedule.at("rule"))
+    names = rule.texts("days", most=3)
+    if not names or not {*names} <= {*DAYS}:
+        rule.refuse("days", f"must be some of: {', '.join(DAYS)}.")
+    try:
+        return numbers_of(names), time.fromisoformat(rule.text("time", most=5))
+    except ValueError:
+        rule.refuse("time", "must be a time of day, for example 08:00.")
 
 
 def _title_of(turns: Sequence[TurnRecord]) -> str:

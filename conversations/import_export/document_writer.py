@@ -14,7 +14,8 @@ from conversations.import_export.document_files import files_of
 from conversations.import_export.export_pages import json_lines, json_text, separators, step
 from conversations.import_export.project_fields import written_instructions, written_projects
 from conversations.import_export.turn_writer import count_turns, long_thread, turns_of
-from conversations.models import Message, NoticeAcceptance, Prompt, Thread
+from conversations.models import Message, NoticeAcceptance, Prompt, Schedule, Thread
+from conversations.schedules.times import rule_of
 from conversations.wire.artifacts import version_rows
 from memory.models import Memory, ThreadSummary, Topic
 from memory.services import preferences_of
@@ -60,7 +61,7 @@ async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes
     while prompts := await step(_prompts)(user, after_prompt):
         yield (next(between) + json_lines(map(_object, prompts))).encode()
         after_prompt = prompts[-1]
-    yield b"]}\n"
+    yield f'], "schedules": [{json_lines(await step(_schedules)(user))}]}}\n'.encode()
 
 
 async def export_thread(thread: Thread) -> AsyncIterator[bytes]:
@@ -168,6 +169,15 @@ def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) 
 
 def _prompts(user: User, after: Prompt | None) -> list[Prompt]:
     return list(_next(Prompt.objects.filter(user=user), after, "created_at"))
+
+
+def _schedules(user: User) -> list[dict[str, Any]]:
+    """All of them: there are few."""
+    names = ("id", "assistant", "content", "at", "time_zone", "paused", "created_at")
+    return [
+        {name: getattr(row, name) for name in names} | {"thread": row.thread_id, "rule": rule_of(row.days, row.time)}
+        for row in Schedule.objects.filter(user=user).order_by("created_at", "id")
+    ]
 
 
 def _own(user: User, with_bytes: bool) -> str:

@@ -23,7 +23,7 @@ from conversations.import_export.project_fields import read_instructions
 from conversations.import_export.records import Record
 from conversations.import_export.uploads import Document
 from conversations.import_export.values import refuse
-from conversations.models import Prompt
+from conversations.models import Prompt, Schedule
 from conversations.runtime.wording import worded
 from conversations.threads.projects import MOST_PROJECTS
 from conversations.threads.prompts import MOST_PROMPTS
@@ -56,6 +56,7 @@ BOOK: Mapping[str, Shape] = {
     "memories": [None],
     "topics": [None],
     "prompts": [None],
+    "schedules": [None],
 }
 """What is read of a document; all else is passed over."""
 OUTLINE: Mapping[str, Shape] = {name: [PASSED] if isinstance(shape, list) else None for name, shape in BOOK.items()}
@@ -63,7 +64,7 @@ AT_ONCE = 200
 """Memories or topics that are looked up together."""
 CONVERSATIONS = ("mapping", "chat_messages")
 """By which one conversation of another product is known."""
-SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000, "prompts": MOST_PROMPTS}
+SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000, "prompts": MOST_PROMPTS, "schedules": 1_000}
 """The lists of a document, and how many elements each may have in an upload."""
 UNKNOWN = (
     f'The document must be an object with `"format": "{FORMAT}"`, or be `conversations.json` of ChatGPT or Claude.'
@@ -197,6 +198,7 @@ def records(outlines: Sequence[Outline], reader: DocumentReader) -> Iterator[Rec
     yield from _remembered(outlines, "memories", Memory, reader, reader.memory)
     yield from _remembered(outlines, "topics", Topic, reader, reader.topic)
     yield from _remembered(outlines, "prompts", Prompt, reader, reader.prompt)
+    yield from _remembered(outlines, "schedules", Schedule, reader, reader.schedule)
 
 
 def _remembered[R](

@@ -6,7 +6,7 @@ What a row has too is named as its column is.
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any
 
 from conversations.context.files.citations import Citation
@@ -193,6 +193,25 @@ class PromptRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ScheduleRecord:
+    """A message that is sent at a time; ``thread_id`` is where, as far as the document holds it. It comes paused."""
+
+    id: uuid.UUID
+    thread_id: uuid.UUID | None
+    assistant: str
+    content: str
+    at: datetime | None
+    days: Sequence[int]
+    time: time | None
+    time_zone: str
+    next_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    paused: bool = True
+    known: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PreferencesRecord:
     time_zone: str
     remembers: bool
@@ -224,5 +243,12 @@ class ProjectRecord:
 
 
 Record = (
-    ThreadRecord | MemoryRecord | TopicRecord | PromptRecord | PreferencesRecord | InstructionsRecord | ProjectRecord
+    ThreadRecord
+    | MemoryRecord
+    | TopicRecord
+    | PromptRecord
+    | ScheduleRecord
+    | PreferencesRecord
+    | InstructionsRecord
+    | ProjectRecord
 )

@@ -38,6 +38,7 @@ from conversations.import_export.records import (
     ProjectRecord,
     PromptRecord,
     Record,
+    ScheduleRecord,
     ThreadRecord,
     TopicRecord,
 )
@@ -61,10 +62,12 @@ from conversations.models import (
     Message,
     Project,
     Prompt,
+    Schedule,
     Thread,
 )
 from conversations.runtime import clock, long_work
 from conversations.runtime.wording import worded
+from conversations.schedules import schedules
 from conversations.threads import prompts
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
@@ -154,6 +157,9 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_l
         case PromptRecord():
             _insert_new(Prompt, user, batch, stored)
             prompts.refuse_too_many(user)
+        case ScheduleRecord():
+            _insert_new(Schedule, user, batch, stored)
+            schedules.refuse_too_many(user)
         case PreferencesRecord() as preferences:  # what a person has decided here stands
             Preferences.objects.bulk_create([row_of(Preferences, preferences, user=user)], ignore_conflicts=True)
         case InstructionsRecord() as instructions:

@@ -22,6 +22,7 @@ from conversations.models.projects import Instructions, Project
 from conversations.models.prompts import Prompt, SharedPrompt
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.retention import RetentionRule
+from conversations.models.schedules import Schedule
 from conversations.models.shares import Share
 from conversations.models.sign_in import GroupSignIn
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour, TemporaryHour
@@ -86,6 +87,7 @@ __all__ = [
     "ReplyEvent",
     "RequestHour",
     "RetentionRule",
+    "Schedule",
     "Scope",
     "ServiceAccount",
     "Share",

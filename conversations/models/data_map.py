@@ -162,6 +162,14 @@ TABLES: dict[str, Table] = {
         stays="a text that the person keeps belongs to no thread",
         columns={"name": words("prompts.name"), "text": words("prompts.text")},
     ),
+    "conversations.Schedule": Table(
+        held=True,
+        goes_with="user",
+        forgotten=GOES,
+        cleared=GOES,
+        columns={"content": words("schedules.content")},
+        never="assistant days time_zone last_error",
+    ),
     "conversations.SharedPrompt": Table(staff="name text"),
     "conversations.Message": Table(
         held=True,

@@ -26,6 +26,7 @@ from conversations.models import (
     Prompt,
     Reply,
     ReplyEvent,
+    Schedule,
     Thread,
     data_map,
     text_blocks,
@@ -77,6 +78,7 @@ def blank(user: User, rows: Rows) -> None:
     gone: list[tuple[type[Model], Collection[Any]]] = [
         *((File, rows.files), (Memory, rows.memories), (Topic, rows.topics), (DailySummary, rows.days)),
         *((Artifact, rows.artifacts), (ArtifactVersion, rows.versions), (Prompt, rows.prompts)),
+        (Schedule, rows.schedules),
         (Feedback, rows.feedback),
     ]
     for model, ids in gone:
@@ -93,7 +95,7 @@ def _originals(user: User, rows: Rows) -> list[QuerySet[Any]]:
         *((Message, [turn.id for turn in rows.turns]), (Reply, rows.replies | rows.errors)),
         *((ContextSnapshot, rows.requests), (ContextBlock, rows.blocks), (File, rows.files), (Feedback, rows.feedback)),
         *((Memory, rows.memories), (Topic, rows.topics), (Artifact, rows.artifacts), (Prompt, rows.prompts)),
-        *((ArtifactVersion, rows.versions), (Thread, rows.threads)),
+        *((ArtifactVersion, rows.versions), (Thread, rows.threads), (Schedule, rows.schedules)),
         *((apps.get_model(label), telling) for (label, _), telling in rows.columns.items()),
     ]
     own = [model._default_manager.filter(user=user, pk__in=keys) for model, keys in ids if keys]

@@ -43,6 +43,7 @@ class Kind(StrEnum):
     TOPIC = "topic"
     PROJECT = "project"
     PROMPT = "prompt"
+    SCHEDULE = "schedule"
     EVERYTHING = "everything"
     SHARE = "share"
     """A link that was revoked."""
@@ -66,6 +67,7 @@ EVENTS = {
     Kind.TOPIC: (AuditKind.FORGOTTEN, "memory.Topic"),
     Kind.PROJECT: (AuditKind.FORGOTTEN, "conversations.Project"),
     Kind.PROMPT: (AuditKind.FORGOTTEN, "conversations.Prompt"),
+    Kind.SCHEDULE: (AuditKind.FORGOTTEN, "conversations.Schedule"),
     Kind.EVERYTHING: (AuditKind.FORGOTTEN, "auth.User"),
     Kind.SHARE: (AuditKind.SHARE_REVOKED, "conversations.Share"),
     Kind.LEAVING: (AuditKind.ACCOUNT_LEAVES, "auth.User"),

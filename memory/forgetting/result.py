@@ -47,6 +47,7 @@ class Forgetting:
     projects: int = 0
     instructions: int = 0
     prompts: int = 0
+    schedules: int = 0
     feedback: int = 0
     summaries: int = 0
     snapshots: int = 0
@@ -71,7 +72,8 @@ class Clearing:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What goes, by the ids of rows: memories, topics, days, files, prompts and feedback are deleted, all others blanked.
+    """What goes, by the ids of rows: memories, topics, days, files, prompts, schedules and feedback are deleted, all others
+    blanked.
 
     ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those that wrote or answered
     something of it or quote it. ``requests`` were given something of it, ``errors`` are their replies: of how these ended
@@ -94,6 +96,7 @@ class Rows:
     errors: frozenset[uuid.UUID] = frozenset()
     files: frozenset[uuid.UUID] = frozenset()
     prompts: frozenset[uuid.UUID] = frozenset()
+    schedules: frozenset[uuid.UUID] = frozenset()
     blocks: frozenset[int] = frozenset()
     touched: frozenset[uuid.UUID] = frozenset()
     feedback: frozenset[uuid.UUID] = frozenset()
@@ -112,6 +115,7 @@ class Rows:
             projects=len(self.of(NAME)),
             instructions=sum(len(self.of(column)) for column in INSTRUCTIONS),
             prompts=len(self.prompts),
+            schedules=len(self.schedules),
             feedback=len(self.feedback),
             summaries=len(self.summaries) + len(self.days),
             snapshots=len(self.requests),

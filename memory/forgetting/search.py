@@ -21,6 +21,7 @@ from conversations.models import (
     Prompt,
     Reply,
     ReplyEvent,
+    Schedule,
     Thread,
 )
 from conversations.runtime.db import run
@@ -99,7 +100,11 @@ def find(user: User, target: ForgetTarget) -> Rows:
     mentions: dict[Message, Why] = dict.fromkeys([*quotes.turns, *exposure.turns], "mention")
     results = in_order(mentions | turns)
     rows = _rest(user, target, results, needles)
-    rows = replace(rows, prompts=_ids(_telling(Prompt.objects.filter(user=user), copies, "name", "text")))
+    rows = replace(
+        rows,
+        prompts=_ids(_telling(Prompt.objects.filter(user=user), copies, "name", "text")),
+        schedules=_schedules(user, results, copies),
+    )
     replies = _replies(user, results, copies, hints, exposure.replies) | quotes.replies
     rows = replace(
         rows,
@@ -289,6 +294,12 @@ def _columns(user: User, needles: Needles) -> dict[Column, frozenset[uuid.UUID]]
         for model, rows in telling.items()
         for name in WRITTEN[model]
     }
+
+
+def _schedules(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
+    """Those that tell it, and those that sent one of the turns or would send it again."""
+    mine = Schedule.objects.filter(user=user)
+    return _ids([*_telling(mine, needles, "content"), *mine.filter(content__in={turn.text for turn in turns})])
 
 
 def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:

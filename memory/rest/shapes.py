@@ -157,6 +157,7 @@ class ForgettingAnswer(TypedDict):
     projects: Annotated[int, "Projects whose name goes: they are called “[forgotten]”."]
     instructions: Annotated[int, "Texts of instructions that go: the caller's two, those of projects and of threads."]
     prompts: Annotated[int, "The caller's own prompts that go."]
+    schedules: Annotated[int, "Messages that are sent at a time and that go."]
     feedback: Annotated[int, "Replies that lose what was said of them."]
     summaries: Annotated[int, "Summaries that are made anew."]
     snapshots: Annotated[int, "Recorded requests of which texts are blanked."]

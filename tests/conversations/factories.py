@@ -38,6 +38,7 @@ from conversations.models import (
     Project,
     Prompt,
     Reply,
+    Schedule,
     Share,
     SharedPrompt,
     Thread,
@@ -51,6 +52,8 @@ from conversations.providers import Provider
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
 from conversations.runtime.ids import uuid7
+from conversations.schedules import schedules
+from conversations.schedules.schedules import Times
 from conversations.sharing import shares
 from conversations.sharing.shares import Shows, Terms
 from conversations.webhooks import webhooks
@@ -230,6 +233,14 @@ def make_share(thread: Thread, **shows: bool) -> Share:
 
 def make_webhook(user: User, *events: str, url: str = "https://hooks.example.org/openbook") -> Webhook:
     return webhooks.create(user, name="Tickets", url=url, events=events or WebhookEvent.values)[0]
+
+
+def make_schedule(
+    user: User, content: str = "What is new?", *, thread: Thread | None = None, when: Times | None = None
+) -> Schedule:
+    """Sent once, tomorrow, unless it says when."""
+    when = when or Times(at=timezone.now() + timedelta(days=1))
+    return schedules.create(user, content=content, when=when, thread=thread and thread.id)
 
 
 def keep_bytes(content: bytes) -> str:

@@ -77,6 +77,10 @@ export class ThreadMenu {
       ...(thread.forks?.length
         ? [{ label: gettext("Forks of this conversation…"), run: () => openForks(button, thread, this.list, this.on) }]
         : []),
+      {
+        label: gettext("Schedule a message…"),
+        run: () => location.assign(`/schedules/?thread=${thread.id}`),
+      },
       print,
       ...(this.canShare ? [{ label: gettext("Share…"), run: () => this.on.onShare(thread) }] : []),
       {
