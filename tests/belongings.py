@@ -35,6 +35,7 @@ from conversations.models import (
     Project,
     Prompt,
     RetentionRule,
+    Schedule,
     ServiceAccount,
     Share,
     SharedPrompt,
@@ -58,6 +59,7 @@ from tests.conversations.factories import (
     make_project,
     make_prompt,
     make_reply,
+    make_schedule,
     make_share,
     make_shared_prompt,
     make_snapshot,
@@ -157,6 +159,7 @@ def belongings(person: User) -> Row:
         apps.get_model("memory", "Topic"): make_topic(person, NEEDLE, thread=thread, sources=[turn.id]).pk,
         type(file): file.pk,
         Prompt: make_prompt(person, NEEDLE, name=NEEDLE).pk,
+        Schedule: make_schedule(person, NEEDLE, thread=thread).pk,
         SharedPrompt: make_shared_prompt().pk,
         Notice: Notice.objects.get_or_create(title="A draft", text="Be kind.", version=None)[0].pk,
         Banner: Banner.objects.get_or_create(

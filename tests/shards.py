@@ -36,13 +36,15 @@ DIRECTORY = {
     "conversations_invitationuse",
     "conversations_noticeacceptance",
     "conversations_outgoingmail",
+    "conversations_schedule",
     "conversations_serviceaccount",
     "conversations_userlimits",
     "conversations_webhook",
     "conversations_webhookdelivery",
 }
 """Tables that are looked through for all persons: who signs in, who was invited, who accepted a notice, with which limits, who
-looked at what, who goes when, which mails go out, which programs hear of what; and what the members of a group use together."""
+looked at what, who goes when, which mails go out, what is sent when, which programs hear of what; and what the members of a group
+use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 COLUMNS = """

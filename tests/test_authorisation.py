@@ -35,6 +35,7 @@ from conversations.models import (
     Notice,
     Project,
     Reply,
+    Schedule,
     Scope,
     ServiceAccount,
     Share,
@@ -109,7 +110,7 @@ ABOUT_ONESELF = (
         "banners",
         "tags",
     ),
-    *("memories/search", "preferences", "projects", "prompts", "shares", "webhooks"),
+    *("memories/search", "preferences", "projects", "prompts", "schedules", "shares", "webhooks"),
     *("auth/tokens", "threads", "tokens", "tokens/current", "topics"),
 )
 OWN_FACTORS = (
@@ -130,6 +131,8 @@ EXPECTED: dict[str, Kind] = {
     "": PAGE,
     "memory/": PAGE,
     "prompts/": PAGE,
+    "schedules/": PAGE,
+    **{f"schedules/<uuid:schedule_id>/{part}": ROW_PAGE for part in ("", "pause/", "delete/")},
     "account/": PAGE,
     "account/delete/": PAGE,
     "account/language/": PAGE,
@@ -254,6 +257,7 @@ ROWS: dict[type[Model], str] = {
     FilePart: "file__user",
     Project: "user",
     Share: "user",
+    Schedule: "user",
     Webhook: "user",
     WebhookDelivery: "webhook__user",
 }
@@ -414,6 +418,7 @@ def with_everything(user: User) -> dict[str, Any]:
         {f"{name}_id": value for name, value in ids.items()}
         | {
             "share_id": rows["conversations_share"],
+            "schedule_id": rows["conversations_schedule"],
             "webhook_id": rows["conversations_webhook"],
             "delivery_id": rows["conversations_webhookdelivery"],
             "leaver_id": user.pk,

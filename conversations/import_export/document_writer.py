@@ -61,7 +61,8 @@ async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes
     while prompts := await step(_prompts)(user, after_prompt):
         yield (next(between) + json_lines(map(_object, prompts))).encode()
         after_prompt = prompts[-1]
-    yield f'], "schedules": [{json_lines(await step(_schedules)(user))}]}}\n'.encode()
+    schedules = await step(_schedules)(user)
+    yield f'], "schedules": [{json_lines(schedules)}]}}\n'.encode() if schedules else b"]}\n"
 
 
 async def export_thread(thread: Thread) -> AsyncIterator[bytes]:

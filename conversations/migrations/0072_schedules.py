@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0068_webhooks'),
+        ('conversations', '0069_lint_findings'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -35,7 +35,7 @@ STRANGERS = [
 ]
 ENGLISH = [f"api/v1/docs/{page}" for page in ("", "websocket/", "messages/", "reasons/", "tour/")]
 OWN = [
-    *("memory/", "account/", "account/tokens/", "account/shares/", "account/delete/", "prompts/"),
+    *("memory/", "account/", "account/tokens/", "account/shares/", "account/delete/", "prompts/", "schedules/"),
     *("projects/", "projects/{project}/", "threads/{thread}/print/"),
     *("accounts/password/change/", "accounts/logout/"),
     *("account/invitations/", "account/budgets/", "account/leavers/"),

@@ -96,6 +96,8 @@ THEIR_OWN = {
     "projects/": "POST",
     "projects/<str:project_id>/": "PATCH",
     **{f"replies/<str:reply_id>/{act}/": "POST" for act in ("continue", "retry", "stop")},
+    "schedules/": "POST",
+    "schedules/<str:schedule_id>/": "PATCH",
     "threads/": "POST PATCH",
     "threads/<str:thread_id>/": "PATCH",
     **{
@@ -114,6 +116,7 @@ DELETIONS = {
     "memories/<str:memory_id>/": "MEMORY",
     "messages/<str:message_id>/": "TURN",
     "projects/<str:project_id>/": "PROJECT",
+    "schedules/<str:schedule_id>/": "SCHEDULE",
     "threads/<str:thread_id>/": "THREAD",
     "topics/<str:topic_id>/": "TOPIC",
 }

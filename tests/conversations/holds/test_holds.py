@@ -26,7 +26,7 @@ from conversations.threads import deletion, feedback, projects, prompts, tempora
 from conversations.upkeep import retention
 from memory import forgetting
 from memory.models import Memory
-from tests.conversations.factories import make_file, make_thread, make_user
+from tests.conversations.factories import make_file, make_schedule, make_thread, make_user
 from tests.conversations.staff.conftest import StaffReader, page_url
 from tests.waiting import until
 
@@ -124,6 +124,8 @@ def test_what_is_overwritten_is_kept_as_it_was(user: User, client: Client) -> No
     project = projects.create(user, name=f"{CANARY} 0", instructions=f"{CANARY} 1")
     prompt = prompts.create(user, name="a", text=f"{CANARY} 2")
     going = prompts.create(user, name="b", text=f"{CANARY} 3")
+    scheduled = make_schedule(user, f"{CANARY} a")
+    dropped = make_schedule(user, f"{CANARY} b")
     instruct(user, about=f"{CANARY} 4")
     Thread.objects.filter(id=thread.id).update(title=f"{CANARY} 5", instructions=f"{CANARY} 6")
     note = Memory.objects.create(user=user, content=f"{CANARY} 7", created_at=timezone.now())
@@ -133,6 +135,8 @@ def test_what_is_overwritten_is_kept_as_it_was(user: User, client: Client) -> No
         ("PATCH", f"projects/{project.id}/", {"name": "x", "instructions": ""}),
         ("PATCH", f"prompts/{prompt.id}/", {"text": "x"}),
         ("DELETE", f"prompts/{going.id}/", {}),
+        ("PATCH", f"schedules/{scheduled.id}/", {"content": "x"}),
+        ("DELETE", f"schedules/{dropped.id}/", {}),
         ("PATCH", "account/instructions/", {"about": "x"}),
         ("PATCH", f"threads/{thread.id}/", {"title": "x", "instructions": ""}),
         ("PATCH", f"memories/{note.id}/", {"content": "x"}),
@@ -150,6 +154,7 @@ def test_what_is_overwritten_is_kept_as_it_was(user: User, client: Client) -> No
     assert kept == {
         *(("Project", f"{CANARY} {number}") for number in (0, 1)),
         *(("Prompt", f"{CANARY} {number}") for number in (2, 3)),
+        *(("Schedule", f"{CANARY} {number}") for number in "ab"),
         ("Instructions", f"{CANARY} 4"),
         *(("Thread", f"{CANARY} {number}") for number in (5, 6)),
         ("Memory", f"{CANARY} 7"),

@@ -186,7 +186,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await export_all(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 17
+    assert len(asked[user]) == len(asked[other_user]) == 18
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(

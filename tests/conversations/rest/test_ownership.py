@@ -21,6 +21,7 @@ from conversations.models import (
     Message,
     Project,
     Reply,
+    Schedule,
     Scope,
     Share,
     Thread,
@@ -38,6 +39,7 @@ from tests.conversations.factories import (
     make_invitation,
     make_project,
     make_prompt,
+    make_schedule,
     make_share,
     make_snapshot,
     make_thread,
@@ -121,6 +123,9 @@ CALLS = [
     ("POST", "artifacts/{artifact}/shares/", {}, "artifact_not_found"),
     ("GET", "shares/?thread={thread}", None, "thread_not_found"),
     ("DELETE", "shares/{share}/", None, "share_not_found"),
+    ("GET", "schedules/{schedule}/", None, "schedule_not_found"),
+    ("PATCH", "schedules/{schedule}/", {"paused": True}, "schedule_not_found"),
+    ("DELETE", "schedules/{schedule}/", None, "schedule_not_found"),
     ("GET", "webhooks/{webhook}/", None, "webhook_not_found"),
     ("PATCH", "webhooks/{webhook}/", {"is_active": False}, "webhook_not_found"),
     ("GET", "webhooks/{webhook}/deliveries/", None, "webhook_not_found"),
@@ -130,7 +135,7 @@ CALLS = [
     ("DELETE", "webhooks/{webhook}/", None, "webhook_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [Feedback, File, FilePart, Project, Share, Webhook, WebhookDelivery]
+TABLES += [Feedback, File, FilePart, Project, Schedule, Share, Webhook, WebhookDelivery]
 IDS = [
     "thread",
     "request",
@@ -145,6 +150,7 @@ IDS = [
     "project",
     "share",
     "prompt",
+    "schedule",
     "webhook",
     "delivery",
 ]
@@ -174,6 +180,7 @@ def belongings(user: User) -> dict[str, Any]:
         "project": make_project(user).id,
         "share": make_share(thread).id,
         "prompt": make_prompt(user).id,
+        "schedule": make_schedule(user, thread=thread).id,
         "webhook": webhook.id,
         "delivery": webhooks.ping(webhook).id,
     }

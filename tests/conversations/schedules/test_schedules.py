@@ -82,8 +82,10 @@ async def test_a_program_has_messages_sent_and_sees_what_came_of_them(user: User
     told = (await api.get(path)).body
     assert (told["next_at"], told["late"], told["last_status"], told["last_error"]) == (None, True, "completed", "")
     turns = (await api.get(f"threads/{told['thread']}/messages/")).body["results"]
-    assert [(turn["role"], turn["text"]) for turn in turns][0] == ("user", "What changed since?") and len(turns) == 2
+    assert (turns[0]["role"], turns[0]["text"], len(turns)) == ("user", "What changed since?", 2)
     assert (await others.get(path)).code == (404, "not_found", "schedule_not_found")
+    theirs = {"content": "x", "rule": rule, "thread": told["thread"]}
+    assert (await others.post("schedules/", theirs)).code == (404, "not_found", "thread_not_found")
     assert (await api.call("DELETE", path)).status == 204 and (await api.get("schedules/")).body["results"] == []
 
 

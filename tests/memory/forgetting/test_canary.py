@@ -42,7 +42,7 @@ LENGTHS = {
     "three words": "my {} stone",
     "a sentence": "Please keep in mind that the spare {} lies behind the old birch.",
 }
-OWN = ("fact", "about", "style", "project", "projectwish", "prompt", "prompttext")
+OWN = ("fact", "about", "style", "project", "projectwish", "prompt", "prompttext", "scheduled")
 """Of no thread. The fact stands in all the others, and in the instructions of the thread."""
 PLACES = (
     *(*OWN, "wish"),
@@ -85,6 +85,8 @@ async def put_in(user: User, api: Api, model: ModelServer, form_of: str) -> Ids:
     project = {"name": written["project"], "instructions": written["projectwish"]}
     assert (await api.post("projects/", project)).status == 201
     assert (await api.post("prompts/", {"name": written["prompt"], "text": written["prompttext"]})).status == 201
+    scheduled = {"content": written["scheduled"], "at": "2100-01-01T08:00Z"}
+    assert (await api.post("schedules/", scheduled)).status == 201
     name = f"{TOKENS['filename']}.md"
     uploaded = (await api.send("POST", "files/", form(f"{words['filetext']}\n".encode(), name), FORM)).body
     await in_database(progress.read_file)(uuid.UUID(uploaded["id"]))
