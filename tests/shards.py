@@ -43,8 +43,8 @@ DIRECTORY = {
     "conversations_webhookdelivery",
 }
 """Tables that are looked through for all persons: who signs in, who was invited, who accepted a notice, with which limits, who
-looked at what, who goes when, which mails go out, what is sent when, which programs hear of what; and what the members of a group
-use together."""
+looked at what, who goes when, which mails go out, what is sent when, which programs hear of what; and what the members of a
+group use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 COLUMNS = """

@@ -46,16 +46,16 @@ class ScheduleForm(forms.Form):
 
     def __init__(
         self,
-        *args: Any,
+        data: Any = None,
+        *,
         user: User,
         thread: Thread | None,
         schedule: Schedule | None = None,
         initial: dict[str, Any] | None = None,
-        **kwargs: Any,
     ) -> None:
         self.user, self.thread, self.schedule = user, thread, schedule
         self.zone = zone_of(preferences_of(user))
-        super().__init__(*args, initial=_initial(schedule) if schedule else initial, **kwargs)
+        super().__init__(data, initial=_initial(schedule) if schedule else initial)
         offered = [] if thread or schedule else threads.offered_assistants(access_of(user.pk)).order_by("order", "name")
         if offered:
             choices = self.fields["assistant"]

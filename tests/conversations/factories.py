@@ -240,7 +240,7 @@ def make_schedule(
 ) -> Schedule:
     """Sent once, tomorrow, unless it says when."""
     when = when or Times(at=timezone.now() + timedelta(days=1))
-    return schedules.create(user, content=content, when=when, thread=thread and thread.id)
+    return schedules.create(user, content=content, when=when, thread=thread.id if thread else None)
 
 
 def keep_bytes(content: bytes) -> str:
