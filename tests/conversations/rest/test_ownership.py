@@ -197,7 +197,7 @@ def rows() -> list[Any]:
 
 @pytest.fixture(autouse=True)
 def sharing_is_on(settings: Settings) -> None:
-    settings.OPENBOOK_SHARING, settings.OPENBOOK_WEBHOOKS = True, 100
+    settings.OPENBOOK_SHARING, settings.OPENBOOK_WEBHOOKS, settings.OPENBOOK_SCHEDULES = True, 100, 100
 
 
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(
