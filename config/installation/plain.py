@@ -79,9 +79,9 @@ def for_form(section: Section, name: str, value: Any) -> Any:
     except FieldDoesNotExist:
         return value
     if isinstance(field, ManyToManyField):
-        return [str(row_named(field.related_model, each).pk) for each in value or ()]  # type: ignore[arg-type]
+        return [str(row_named(field.related_model, each).pk) for each in value or ()]
     if isinstance(field, ForeignKey):
-        return "" if value is None else str(row_named(field.related_model, value).pk)  # type: ignore[arg-type]
+        return "" if value is None else str(row_named(field.related_model, value).pk)
     return "" if value is None else value
 
 

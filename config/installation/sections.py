@@ -54,7 +54,7 @@ class Section:
     model: type[Row]
     key: tuple[str, ...]
     fields: tuple[str, ...]
-    form: type[forms.BaseModelForm] = forms.ModelForm
+    form: type[Any] = forms.ModelForm
     secrets: tuple[str, ...] = ()
     only: Mapping[str, Any] = field(default_factory=dict)
 

@@ -127,7 +127,7 @@ class ScheduleDetail(APIView):
         """Change, pause or resume it. One that was sent once is sent again where it gets another time."""
         schedule = schedules.get(caller(request), schedule_id)
         fields = valid(ScheduleChange, request)
-        others = {name: fields[name] for name in ("content", "time_zone", "paused") if name in fields}  # type: ignore[literal-required]
+        others = {name: fields[name] for name in ("content", "time_zone", "paused") if name in fields}
         schedules.change(schedule, when=_times(fields.get("at"), fields.get("rule")), **others)
         return Response(_object(request, schedules.get(caller(request), schedule_id)))
 
