@@ -44,7 +44,12 @@ def find(user: User, query: str, *, project: str | None = None, most: int = MOST
     """What would be recalled for a query, best first: of a project by its id, of none by ``none``, or of all."""
     memory = _scope(user, project)
     recall_query = RecallQuery(
-        user_id=user.pk, text=query, at=clock.now(), everywhere=memory is None, memory=memory or OUTSIDE
+        user_id=user.pk,
+        text=query,
+        at=clock.now(),
+        zone=services.zone_of(services.preferences_of(user)),
+        everywhere=memory is None,
+        memory=memory or OUTSIDE,
     )
     with read_only():
         candidates = [each for each in search(recall_query, most=most) if not each.left_out]

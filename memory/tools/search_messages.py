@@ -11,6 +11,7 @@ from conversations.runtime.text import clean
 from conversations.tools.base import Tool, ToolContext, ToolResult
 from memory.models import Preferences
 from memory.scope import scope_of_thread
+from memory.services import zone_of
 from memory.sources.file_passages import FilePassage, file_passages
 from memory.sources.passages import Candidate
 from memory.sources.recall import RecallQuery, search
@@ -42,6 +43,7 @@ def search_turns(call: ToolContext, query: str) -> list[Candidate]:
         user_id=call.user_id,
         text=query,
         at=clock.now(),
+        zone=zone_of(Preferences.objects.filter(user=call.user_id).first()),
         thread_id=call.thread_id,
         before=newest[0] if newest else call.last_position,
         elsewhere=remembers(call),

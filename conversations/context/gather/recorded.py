@@ -97,7 +97,7 @@ class RecordedReader(LiveReader):
         )
         history, known = super().thread(self._then(query), then)
         if record.known:
-            known = replace(record.known, candidates={**known.candidates, **record.known.candidates})
+            known = replace(record.known, zone=known.zone, candidates={**known.candidates, **record.known.candidates})
         history = replace(history, has_files=record.files is not None, in_turns=True)
         return history, known.limited(memory=sources.memory)
 

@@ -64,6 +64,18 @@ async def test_notes_and_turns_are_told_and_found_by_their_project(user: User, a
             assert {each and each["id"] for each in told} == {each and each["id"] for each in expected}
 
 
+async def test_a_day_is_one_of_the_persons_zone(user: User, api: Api) -> None:
+    """At UTC+14 the morning of 3 March is the evening of the second in UTC."""
+    await in_database(make_preferences)(user, time_zone="Pacific/Kiritimati")
+    turns = [
+        {"role": "user", "content": "Painted the boat.", "created_at": "2026-03-02T20:00:00Z"},
+        {"role": "user", "content": "Sold the ladder.", "created_at": "2026-03-03T20:00:00Z"},
+    ]
+    await api.post("import/", {"format": "openbook/1", "threads": [{"messages": turns}]})
+    results = await search_memories(api, "2026-03-03")
+    assert results[0]["content"] == "Painted the boat."
+
+
 async def test_what_was_said_is_in_the_index_once_the_reply_has_ended(api: Api) -> None:
     sent = await api.post("threads/new/messages/", {"content": "My boat is called Marisol."})
     rows = IndexedPassage.objects.filter(thread=sent.body["thread"]).values_list("depth", flat=True)
