@@ -15,7 +15,11 @@ NAMES = re.compile(r"%\((\w+)\)s")
 
 def test_psycopg_reads_each_statement_once() -> None:
     files = [file for app in ("artifacts", "conversations", "memory") for file in (ROOT / app).rglob("*.sql")]
-    statements = [statement for file in files for statement in read_statements(str(file), budgets.PARTS | session_user.PARTS).values()]
+    statements = [
+        statement
+        for file in files
+        for statement in read_statements(str(file), budgets.PARTS | session_user.PARTS).values()
+    ]
     assert max(map(len, statements)) <= _queries.MAX_CACHED_STATEMENT_LENGTH
     longest = max(statements, key=len)
 
