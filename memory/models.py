@@ -1,10 +1,13 @@
 import uuid
+from datetime import datetime
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Func, Q
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from conversations.runtime.wording import filled
 
@@ -61,6 +64,11 @@ class Memory(models.Model):
     origin = models.CharField(max_length=12, choices=Origin, default=Origin.PROGRAM)
     sources = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Ids of the turns that it rests on.")
     created_at = models.DateTimeField()
+    said_at = models.DateTimeField(
+        default=timezone.now,
+        db_default=Now(),
+        help_text="When it was said, or written down, last: what is said later counts.",
+    )
     valid_from = models.DateTimeField(null=True, blank=True, help_text="Since when it holds, where that is known.")
     valid_until = models.DateTimeField(
         null=True, blank=True, help_text="Known beforehand: no session that begins then or later is given it."
@@ -70,6 +78,11 @@ class Memory(models.Model):
     )
     superseded_by = models.ForeignKey(
         "self", models.DB_SET_NULL, null=True, blank=True, related_name="+", help_text="What holds instead."
+    )
+    settled_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the person last decided by hand whether it holds: what was said before changes nothing of that.",
     )
 
     class Meta:
@@ -99,6 +112,11 @@ class Memory(models.Model):
 
     def __str__(self) -> str:
         return filled("memory {id}", id=str(self.id))
+
+    @property
+    def began_at(self) -> datetime:
+        """Since when it holds, as far as that is known."""
+        return self.valid_from or self.created_at
 
 
 class MirroredMemory(models.Model):

@@ -10,13 +10,14 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Prefetch, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from conversations.errors import MemoryNotFound, TopicNotFound
 from conversations.holds import custody
 from conversations.models import Message, Project, Thread, WebhookEvent
 from conversations.threads import identifier
 from conversations.webhooks.outbox import tell
-from memory.consolidation import consolidation_state
+from memory.consolidation import consolidation_state, fact_rows
 from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
 from memory.sources.passages import Candidate
 from memory.tags import PROJECT, project_in, project_tag, thread_tag, user_tag
@@ -27,20 +28,24 @@ MOST_WORDS = 20
 def memories_of(
     user: User,
     *,
-    ended: bool = False,
+    held: datetime | bool = True,
     words: str = "",
     thread: Thread | None = None,
     project: Project | None = None,
     outside: bool = False,
 ) -> QuerySet[Memory]:
-    """What holds, with ``ended`` also what held once: with all of these words, and of one thread where that is asked for, or of
-    one ``project``, or ``outside`` of all of them."""
+    """What holds, or what ``held`` at a time, or with ``False`` also what ended: with all of these words, and of one thread
+    where that is asked for, or of one ``project``, or ``outside`` of all of them."""
     memories = Memory.objects.filter(user=user)
     if project:
         memories = memories.filter(confined_to=project_tag(project.id))
     if outside:
         memories = memories.exclude(confined_to__startswith=f"{PROJECT}:")
-    if not ended:
+    if isinstance(held, datetime):
+        memories = memories.alias(began=Coalesce("valid_from", "created_at")).filter(
+            Q(ended_at=None) | Q(ended_at__gt=held), Q(valid_until=None) | Q(valid_until__gt=held), began__lte=held
+        )
+    elif held:
         memories = memories.filter(ended_at=None)
     if thread:
         turns = Message.objects.filter(user=user, thread=thread).values("id")
@@ -74,6 +79,21 @@ def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:
     if memory is None:
         raise MemoryNotFound
     return memory
+
+
+def ended_of(user: User) -> QuerySet[Memory]:
+    """What held once, what ended last first."""
+    return Memory.objects.filter(user=user, ended_at__isnull=False).order_by("-ended_at", "-id")
+
+
+def superseded_by(user: User, memories: Iterable[Memory]) -> Mapping[uuid.UUID, list[Memory]]:
+    """What each of these notes took the place of, what began last first."""
+    mine = Memory.objects.filter(user=user, superseded_by__in=[memory.id for memory in memories])
+    by_newer: dict[uuid.UUID, list[Memory]] = {}
+    for memory in sorted(mine, key=lambda memory: memory.began_at, reverse=True):
+        if memory.superseded_by_id:
+            by_newer.setdefault(memory.superseded_by_id, []).append(memory)
+    return by_newer
 
 
 def topics_of(user: User, *, resolved: bool = False) -> QuerySet[Topic]:
@@ -158,31 +178,26 @@ def remember(
             tags=list(tags) or [user_tag(user.pk)],
             origin=origin,
             created_at=at,
+            said_at=at,
             valid_until=valid_until,
         )
+        fact_rows.place(user.pk, [memory.id])
         tell(WebhookEvent.MEMORY_CHANGED, about=user.pk, data={"change": "added", "memory": str(memory.id)})
     return memory
 
 
 def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
-    """The memory as it is then. Words that were found in a conversation stay, as replaced: else they would be found anew."""
+    """The memory as it is then. The words of before stay, as replaced: what was said before the person corrected them neither
+    brings them back nor takes the place of the new ones."""
     with transaction.atomic():
         mine = Memory.objects.filter(user=memory.user_id, id=memory.id)
         held = mine.select_for_update().first()
         if held is None:
             raise MemoryNotFound
-        if held.sources and changes.get("content", held.content) != held.content:
-            Memory.objects.create(
-                user_id=held.user_id,
-                content=held.content,
-                tags=held.tags,
-                origin=held.origin,
-                sources=held.sources,
-                created_at=held.created_at,
-                valid_from=held.valid_from,
-                ended_at=held.ended_at or at,
-                superseded_by=held,
-            )
+        is_corrected = changes.get("content", held.content) != held.content
+        if is_corrected:
+            _keep_words(held, at)
+            changes |= {"said_at": at, "settled_at": at} | ({} if held.ended_at else {"valid_from": at})
         for name, value in changes.items():
             setattr(held, name, value)
         if changes:
@@ -190,7 +205,43 @@ def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
             mine.update(**changes)
             told = {"change": "changed", "memory": str(memory.id)}
             tell(WebhookEvent.MEMORY_CHANGED, about=memory.user_id, data=told)
+        if is_corrected:
+            fact_rows.place(memory.user_id, [memory.id])
     return held
+
+
+def _keep_words(memory: Memory, at: datetime) -> None:
+    """As a note of their own that the corrected one replaces."""
+    Memory.objects.create(
+        user_id=memory.user_id,
+        content=memory.content,
+        tags=memory.tags,
+        origin=memory.origin,
+        sources=memory.sources,
+        created_at=memory.created_at,
+        said_at=memory.said_at,
+        valid_from=memory.valid_from,
+        ended_at=memory.began_at if memory.ended_at else at,
+        superseded_by=memory,
+        settled_at=at,
+    )
+
+
+def restore(memory: Memory, *, at: datetime) -> Memory:
+    """The memory with its end undone, and without change where it has none. What had ended it counts as never said."""
+    with transaction.atomic():
+        mine = Memory.objects.filter(user=memory.user_id, id=memory.id)
+        ended = mine.select_for_update().first()
+        if ended is None:
+            raise MemoryNotFound
+        if ended.ended_at:
+            custody.keep(
+                memory.user_id, Memory.objects.filter(user=memory.user_id, id__in=[ended.id, ended.superseded_by_id])
+            )
+            fact_rows.restore(ended, at)
+            told = {"change": "changed", "memory": str(memory.id)}
+            tell(WebhookEvent.MEMORY_CHANGED, about=memory.user_id, data=told)
+        return mine.get()
 
 
 def prefer(user: User, **choices: Any) -> Preferences:

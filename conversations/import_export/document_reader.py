@@ -204,14 +204,16 @@ class DocumentReader:
             memory.refuse("content", "is empty.")
         tags = memory.texts("tags", most=TAG_CHARS)
         source = memory.identifier("source")
-        times = {name: memory.moment(name) for name in ("valid_from", "valid_until", "ended_at")}
+        times = {name: memory.moment(name) for name in ("valid_from", "valid_until", "ended_at", "settled_at")}
+        created_at = memory.moment("created_at") or self._now
         return MemoryRecord(
             id=self._id(self._memories, memory),
             content=content,
             tags=tags_here(tags, user_id=self._user_id, threads=self._threads, projects=self._projects),
             origin=memory.choice("origin", Memory.Origin.values, default=Memory.Origin.PROGRAM),
             sources=self._sources(memory, source),
-            created_at=memory.moment("created_at") or self._now,
+            created_at=created_at,
+            said_at=memory.moment("said_at") or times["valid_from"] or created_at,
             known=self._choice.known,
             **times,
         )

@@ -26,7 +26,7 @@ NAMES: dict[type[Model], Sequence[str]] = {
     ArtifactVersion: ("content", "created_at", "origin", "message"),
     Memory: (
         *("id", "content", "tags", "origin", "source", "sources"),
-        *("created_at", "valid_from", "valid_until", "ended_at"),
+        *("created_at", "said_at", "valid_from", "valid_until", "ended_at", "settled_at"),
     ),
     ThreadSummary: (
         *("id", "first", "last", "text", "key_moments", "sources"),

@@ -163,9 +163,11 @@ class MemoryRecord:
     origin: str
     sources: Sequence[uuid.UUID]
     created_at: datetime
+    said_at: datetime
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     ended_at: datetime | None = None
+    settled_at: datetime | None = None
     known: bool = False
 
 

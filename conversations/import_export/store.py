@@ -69,7 +69,7 @@ from conversations.runtime import clock, long_work
 from conversations.runtime.wording import worded
 from conversations.schedules import schedules
 from conversations.threads import prompts
-from memory.consolidation import consolidation_state
+from memory.consolidation import consolidation_state, fact_rows
 from memory.consolidation.store import remake_days
 from memory.index import word_index
 from memory.index.index_turns import catch_up
@@ -152,6 +152,7 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_l
             _insert_or_extend(user, batch, stored, read_later)
         case MemoryRecord():
             stored.memories += _insert_new(Memory, user, batch, stored)
+            fact_rows.place(user.pk, [record.id for record in batch if not record.known])
         case TopicRecord():
             stored.topics += _insert_new(Topic, user, batch, stored)
         case PromptRecord():

@@ -198,9 +198,11 @@ class ImportedMemory(TypedDict, total=False):
     sources: Annotated[list[Id], "The messages of the document that it comes from."]
     origin: Annotated[str, Memory.Origin, "`program` unless it is told."]
     created_at: Annotated[Time, "Without it: the time of the import."]
+    said_at: Annotated[Time, "When it was said last. Without it: since when it holds, else `created_at`."]
     valid_from: Annotated[Time | None, "Since when it holds."]
     valid_until: Annotated[Time | None, "No session that begins then or later is given it."]
     ended_at: Annotated[Time | None, "When it was replaced or called untrue."]
+    settled_at: Annotated[Time | None, "When the person last decided by hand whether it holds."]
 
 
 class ImportedTopic(TypedDict, total=False):

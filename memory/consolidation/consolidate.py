@@ -23,7 +23,7 @@ from conversations.models import Message, Reply, Thread
 from conversations.providers.errors import place_of
 from conversations.runtime import clock, leases
 from conversations.runtime.leases import Lease
-from memory.consolidation import consolidation_state, store
+from memory.consolidation import consolidation_state, fact_rows, store
 from memory.consolidation.findings import Findings, SourceTurn, with_made
 from memory.consolidation.pending_parts import (
     LATE,
@@ -98,8 +98,8 @@ def _do(
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
     done = moved = limited = 0
-    facts = defaultdict[uuid.UUID | None, Facts](Facts, store.facts_of(user_id) if pending_parts else {})
-    projects = store.projects_of_threads(user_id)
+    facts = defaultdict[uuid.UUID | None, Facts](Facts, fact_rows.facts_of(user_id) if pending_parts else {})
+    projects = fact_rows.projects_of_threads(user_id)
     recent = {pending.thread for pending in pending_parts if _is_recent(pending, at)}
     threads = Thread.objects.filter(user=user_id, id__in=recent).select_related("assistant")
     writers = {thread.id: writer_for(thread.assistant) for thread in threads}

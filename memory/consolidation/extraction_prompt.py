@@ -5,7 +5,6 @@ It is believed nothing that it can't cite: a fact or a topic without a turn of t
 
 import json
 import re
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, time
 from pathlib import Path
@@ -23,6 +22,7 @@ from memory.consolidation.findings import (
     EarlierTopic,
     ExtractedFact,
     Findings,
+    KnownNote,
     NewTopic,
     ResolvedTopic,
     SourceTurn,
@@ -45,16 +45,17 @@ class InvalidAnswer(Exception):
     """An answer that is no use. The message holds nothing of it."""
 
 
-def material(
-    turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]], topics: Sequence[EarlierTopic]
-) -> str:
+def material(turns: Sequence[SourceTurn], known: Sequence[KnownNote], topics: Sequence[EarlierTopic]) -> str:
     """What the model is told. As JSON, because no text of a turn can pass for the end of it."""
     numbered = [{"number": n, "role": turn.role, "text": _excerpt(turn.text)} for n, turn in enumerate(turns, start=1)]
     return as_json(
         {
             "day": f"{turns[0].at:%A %Y-%m-%d}",
             "turns": numbered,
-            "known": [{"number": n, "text": text} for n, (_, text) in enumerate(known[:MOST_KNOWN], start=1)],
+            "known": [
+                {"number": n, "text": note.text, "said": f"{note.said_at:%Y-%m-%d}"}
+                for n, note in enumerate(known[:MOST_KNOWN], start=1)
+            ],
             "open_topics": [
                 {"number": n, "title": topic.title} for n, topic in enumerate(topics[:MOST_TOPICS], start=1)
             ],
@@ -65,7 +66,7 @@ def material(
 def parse_answer(
     answer: str,
     turns: Sequence[SourceTurn],
-    known: Sequence[tuple[uuid.UUID, str]],
+    known: Sequence[KnownNote],
     topics: Sequence[EarlierTopic],
     *,
     made_by: str,
@@ -89,9 +90,7 @@ def parse_answer(
     )
 
 
-def _fact(
-    payload: Mapping[str, Any], turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]]
-) -> ExtractedFact | None:
+def _fact(payload: Mapping[str, Any], turns: Sequence[SourceTurn], known: Sequence[KnownNote]) -> ExtractedFact | None:
     text, cited = _text(payload.get("text"), LONGEST_FACT), _cited(payload, turns)
     if not (text and cited):
         return None
@@ -101,7 +100,7 @@ def _fact(
         sources=tuple(turn.id for turn in cited),
         at=at,
         valid_until=_end_of(payload.get("until"), at),
-        replaces=tuple(known[n][0] for n in _numbers(payload.get("replaces"), len(known))),
+        replaces=tuple(known[n].id for n in _numbers(payload.get("replaces"), len(known))),
     )
 
 

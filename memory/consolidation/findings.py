@@ -43,6 +43,15 @@ class ExtractedFact:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class KnownNote:
+    """What was noted before and holds, and when it was said last."""
+
+    id: uuid.UUID
+    text: str
+    said_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NewTopic:
     """Something that was begun and is not finished."""
 

@@ -6,7 +6,8 @@ from django.db.models import QuerySet
 
 from conversations.models import Thread
 from conversations.runtime import clock
-from memory.consolidation.store import add_telling, days_of, leave_to, remake_days, told_elsewhere
+from memory.consolidation.fact_rows import add_telling, leave_to, told_elsewhere
+from memory.consolidation.store import days_of, remake_days
 from memory.models import Memory, ThreadSummary
 from memory.services import preferences_of, zone_of
 from memory.tags import project_tag, thread_tag, user_tag
@@ -42,7 +43,7 @@ def _move(memory: Memory, thread: Thread, tags: tuple[str, str], others: list[uu
         copy = {
             name: getattr(memory, name) for name in ("content", "origin", "created_at", "ended_at", "superseded_by_id")
         }
-        valid = {name: getattr(memory, name) for name in ("valid_from", "valid_until")}
+        valid = {name: getattr(memory, name) for name in ("said_at", "valid_from", "valid_until", "settled_at")}
         mine.create(user_id=thread.user_id, tags=[new, thread_tag(thread.id)], sources=own, **copy, **valid)
     if others:
         leave_to(memory, others, without=thread.id)

@@ -5,7 +5,6 @@ Pure but for the time and the ids that it gives to what it makes: nothing is sto
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from conversations.context.query.rewriting import RewritingOutcome
 from conversations.context.reasons import Reason
@@ -23,7 +22,7 @@ from conversations.models import ContextBlock, ContextSnapshot, Thread
 from conversations.providers.base import Payload, Provider, Reservation
 from conversations.runtime import clock
 from memory.consolidation import extraction_prompt
-from memory.consolidation.findings import EarlierTopic
+from memory.consolidation.findings import EarlierTopic, KnownNote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,7 @@ class PartToNote:
     turns: Sequence[Turn]
     excluded: Sequence[tuple[Turn, Reason]] = ()
     material: str
-    known: Sequence[tuple[UUID, str]]
+    known: Sequence[KnownNote]
     topics: Sequence[EarlierTopic]
 
 
@@ -125,7 +124,10 @@ def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple
     return runs
 
 
-def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[EarlierTopic]) -> Iterator[SourceItem]:
-    rows = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
+def _items(known: Sequence[KnownNote], topics: Sequence[EarlierTopic]) -> Iterator[SourceItem]:
+    rows = [
+        *(("memory", note.id, note.text) for note in known),
+        *(("topic", topic.id, topic.title) for topic in topics),
+    ]
     for kind, id, text in rows:
         yield SourceItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 
 from memory.consolidation.findings import LONGEST_FACT
 from memory.consolidation.sentences import without_quotations
 from memory.language import cue_phrases, first_person
 from memory.language.coming_days import coming_day
+from memory.language.fact_kinds import claims_of
 from memory.language.first_person import FirstPerson
 from memory.language.words import asks
 
@@ -110,17 +111,43 @@ def _parts_that(says: Callable[[str], bool], text: str) -> tuple[str, ...]:
 
 
 def _clauses(text: str) -> list[str]:
-    """The statements that a sentence strings together; "my sister and I" and "last week, I" begin one."""
+    """The statements that a sentence strings together, each with its subject. "My sister and I" begins one."""
     if cue_phrases.CONDITION.match(text):
         return [text]
+    return [clause for whole in _subjects(text) for clause in _with_subjects(whole)]
+
+
+def _subjects(text: str) -> list[str]:
+    """The parts of a sentence that say each of whom they tell."""
     starts, ends = [0], []
     for cut in cue_phrases.CLAUSE.finditer(text):
         before = text[starts[-1] : cut.start()]
         least = LEAST_WORDS + (cut[0].strip() == ",")
-        if len(WORD.findall(before)) >= least and not cue_phrases.COMPANY.search(before):
+        if word_count(before) >= least and not cue_phrases.COMPANY.search(before):
             ends.append(cut.start())
             starts.append(cut.end())
     return [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
+
+
+def _with_subjects(text: str) -> Iterator[str]:
+    """What is told of one subject, as statements that each name it: "I live in Lisbon", "I work as a baker"."""
+    start, subject = 0, ""
+    for cut in cue_phrases.JOINT.finditer(text):
+        before = f"{subject}{text[start : cut.start()]}"
+        following = _elided_subject(before, text[cut.end() :]) if word_count(before) >= LEAST_STATED else None
+        if following is not None:
+            yield before
+            start, subject = cut.end(), following
+    yield f"{subject}{text[start:]}"
+
+
+def _elided_subject(before: str, after: str) -> str | None:
+    """The subject that a statement takes over from the one before it; nothing where it is no statement of its own."""
+    for language in first_person.written_in(before):
+        for elision in language.elided:
+            if elision.after.match(after) and elision.before.search(before):
+                return elision.subject
+    return None
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -158,7 +185,9 @@ def _states_in(language: FirstPerson, text: str) -> bool:
 
 
 def _is_fact(language: FirstPerson, text: str) -> bool:
-    if any(not cue_phrases.ASIDE.search(text[:start]) for start in language.facts.starts(text)):
+    claimed = (claim.start for claim in claims_of(text) if claim.ends or claim.kind.is_single)
+    starts = chain(language.facts.starts(text), claimed)
+    if any(not cue_phrases.ASIDE.search(text[:start]) for start in starts):
         return True
     if language is not first_person.LATIN["english"] or not cue_phrases.ANY_FACT.search(text):
         return False

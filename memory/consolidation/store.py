@@ -2,28 +2,26 @@
 
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from conversations.accounts import allowances
-from conversations.models import Message, Project, Thread, WebhookEvent
+from conversations.models import Thread, WebhookEvent
 from conversations.webhooks.outbox import tell
+from memory.consolidation.comparison import key_of, retold
+from memory.consolidation.fact_rows import (
+    drop_ends,
+    keep_facts,
+    keep_said_again,
+    leave_to,
+    told_elsewhere,
+)
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.pending_parts import PartContent, PendingPart
-from memory.consolidation.supersession import (
-    Facts,
-    New,
-    facts_alone,
-    key_of,
-    new_facts,
-    retold,
-    said_again,
-    stored_fact,
-    taken_back,
-)
+from memory.consolidation.supersession import End, Facts, facts_alone, new_facts, said_again, taken_back
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.sources.rows import Summary, without_repeats
 from memory.tags import project_tag, thread_tag, user_tag
@@ -32,26 +30,6 @@ MOST_MOMENTS_A_DAY = 12
 MOST_PARTS_TOLD = 8
 MOST_OPEN_TOPICS = 200
 LONGEST_PART = timedelta(days=2)
-
-
-def facts_of(user_id: int) -> dict[uuid.UUID | None, Facts]:
-    """All that is kept about a user, to compare with: by project, for none is told of another's."""
-    by_project: dict[uuid.UUID | None, Facts] = {}
-    projects = {project_tag(id): id for id in Project.objects.filter(user=user_id).values_list("id", flat=True)}
-    projects |= {thread_tag(thread): project for thread, project in projects_of_threads(user_id).items()}
-    columns = ("id", "content", "sources", "valid_from", "created_at", "ended_at", "confined_to")
-    rows = Memory.objects.filter(user=user_id).order_by("created_at", "id").values_list(*columns)
-    for id, content, sources, valid_from, created_at, ended_at, place in rows.iterator():
-        by_project.setdefault(projects.get(place), Facts()).add(
-            stored_fact(id=id, text=content, sources=sources, at=valid_from or created_at, ended=ended_at is not None)
-        )
-    return by_project
-
-
-def projects_of_threads(user_id: int) -> dict[uuid.UUID, uuid.UUID]:
-    """Of those that are in one."""
-    threads = Thread.objects.filter(user=user_id, project__isnull=False)
-    return {thread: project for thread, project in threads.values_list("id", "project") if project}
 
 
 def topics_of_project(user_id: int, project: uuid.UUID | None) -> QuerySet[Topic]:
@@ -78,14 +56,15 @@ def keep(
     ids = [id for id in content.excluded_ids if id not in content.confined_ids]
     _leave_to_others(user, thread, [*ids, *content.confined_ids])
     facts.remove(_drop(user, ids, confined=content.confined_ids))
-    facts.end(_drop_unfounded(user, _removed_turns(pending, content), at))
+    for id in _drop_unfounded(user, _removed_turns(pending, content), at):
+        facts.change(id, end=End(at=at))
     _keep_summary(pending, content, findings, at)
     whose = project_tag(pending.project) if pending.project else user_tag(user)
-    _keep_said_again(user, thread, said_again(findings.facts, facts))
-    _keep_facts(user, new_facts(findings.facts, facts), [whose, thread_tag(thread)])
+    keep_said_again(user, thread, said_again(findings.facts, facts))
+    keep_facts(user, new_facts(findings.facts, facts), [whose, thread_tag(thread)])
     for fact, ended_at in taken_back(findings.retracted, facts):
         Memory.objects.filter(user=user, id=fact.id, ended_at=None).update(ended_at=ended_at)
-    _keep_facts(user, facts_alone(findings.confined, facts), [thread_tag(thread)])
+    keep_facts(user, facts_alone(findings.confined, facts), [thread_tag(thread)])
     for topic in findings.resolved:
         Topic.objects.filter(id=topic.topic, user=user, resolved_at=None).update(resolved_at=topic.at)
     Topic.objects.bulk_create(_unknown_topics(pending, content, findings))
@@ -143,7 +122,7 @@ def unsettle(
     days = days_of(parts, zone)
     parts.update(text="", key_moments=[], stale_since=at)
     _leave_to_others(user_id, thread_id, turns)
-    _restore_what_they_replaced(user_id, turns)
+    drop_ends(user_id, turns)
     _drop(user_id, turns)
     remake_days(user_id, days, zone, at)
 
@@ -173,29 +152,6 @@ def _readable(user_id: int, thread_id: uuid.UUID) -> QuerySet[ThreadSummary]:
     return ThreadSummary.objects.filter(user=user_id, thread=thread_id).exclude(made_by=ThreadSummary.COPIED)
 
 
-def told_elsewhere(user_id: int, memories: Iterable[Memory], thread_id: uuid.UUID) -> dict[uuid.UUID, list[uuid.UUID]]:
-    """Those that other threads told as well: their turns, by memory."""
-    several = [memory for memory in memories if len(memory.sources) > 1]
-    turns = Message.objects.filter(user=user_id, id__in={source for memory in several for source in memory.sources})
-    others = {*turns.exclude(thread=thread_id).values_list("id", flat=True)} if several else set()
-    left = {memory.id: [source for source in memory.sources if source in others] for memory in several}
-    return {id: sources for id, sources in left.items() if sources}
-
-
-def leave_to(memory: Memory, sources: Sequence[uuid.UUID], *, without: uuid.UUID) -> None:
-    """It rests on these turns alone from now on, which are of other threads than that one."""
-    tags = [tag for tag in memory.tags if tag != thread_tag(without)]
-    Memory.objects.filter(user=memory.user_id, id=memory.id).update(sources=list(sources), tags=tags)
-
-
-def add_telling(memory: Memory, sources: Sequence[uuid.UUID], thread_id: uuid.UUID) -> None:
-    """That this thread told it, too."""
-    Memory.objects.filter(user=memory.user_id, id=memory.id).update(
-        sources=list(dict.fromkeys([*memory.sources, *sources])),
-        tags=list(dict.fromkeys([*memory.tags, thread_tag(thread_id)])),
-    )
-
-
 def _leave_to_others(user_id: int, thread_id: uuid.UUID, turns: Sequence[uuid.UUID]) -> None:
     """What rests on these turns of the thread and was told in others rests on those alone."""
     if turns:
@@ -220,41 +176,6 @@ def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUI
     dropped = list(facts.values_list("id", flat=True))
     Memory.objects.filter(user=user_id, id__in=dropped).delete()
     return dropped
-
-
-def _restore_what_they_replaced(user_id: int, turns: Sequence[uuid.UUID]) -> None:
-    """What facts of these turns took the place of holds again."""
-    facts = Memory.objects.filter(user=user_id, origin=Memory.Origin.CONVERSATION, sources__overlap=list(turns))
-    replaced = Memory.objects.filter(user=user_id, superseded_by__in=list(facts.values_list("id", flat=True)))
-    replaced.update(ended_at=None, superseded_by=None)
-
-
-def _keep_said_again(user_id: int, thread_id: uuid.UUID, again: Mapping[uuid.UUID, Sequence[uuid.UUID]]) -> None:
-    """A fact that another thread told stays where this one told it, whatever becomes of the other."""
-    if again:
-        found = Memory.objects.filter(user=user_id, id__in=again, origin=Memory.Origin.CONVERSATION, ended_at=None)
-        for memory in found.exclude(tags__contains=[thread_tag(thread_id)]):
-            add_telling(memory, again[memory.id], thread_id)
-
-
-def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:
-    for new_fact in new:
-        later = new_fact.replaced_by
-        Memory.objects.create(
-            id=new_fact.id,
-            user_id=user_id,
-            content=new_fact.fact.text,
-            tags=list(tags),
-            origin=Memory.Origin.CONVERSATION,
-            sources=list(new_fact.fact.sources),
-            created_at=new_fact.fact.at,
-            valid_from=new_fact.fact.at,
-            valid_until=new_fact.fact.valid_until,
-            ended_at=later.at if later else None,
-            superseded_by_id=later.id if later else None,
-        )
-        replaced = Memory.objects.filter(user=user_id, id__in=new_fact.replaces, ended_at=None)
-        replaced.update(ended_at=new_fact.fact.at, superseded_by=new_fact.id)
 
 
 def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findings) -> Iterator[Topic]:

@@ -5,7 +5,6 @@ Each attempt is in the book before the model is asked, also one that then fails 
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -23,7 +22,7 @@ from conversations.replies.outcomes import Outcome
 from conversations.runtime import clock, telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt
-from memory.consolidation.findings import Findings, SourceTurn
+from memory.consolidation.findings import Findings, KnownNote, SourceTurn
 from memory.consolidation.note_request import NoteRequest, PartToNote, request_about
 from memory.consolidation.pending_parts import PendingPart, hold
 from memory.consolidation.store import open_topics_of
@@ -159,12 +158,12 @@ def end_left_behind(user_id: int, since: datetime) -> None:
     left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=clock.now())
 
 
-def _bearing_facts(user_id: int, turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
+def _bearing_facts(user_id: int, turns: Sequence[SourceTurn], facts: Facts) -> list[KnownNote]:
     """What bears on the turns and is still remembered: the facts were read when the run began."""
     text = "\n".join(turn.text for turn in turns)
     bearing = facts.bearing_on(text, extraction_prompt.MOST_KNOWN)
     there = set(Memory.objects.filter(user=user_id, id__in=[fact.id for fact in bearing]).values_list("id", flat=True))
-    return [(fact.id, fact.text) for fact in bearing if fact.id in there]
+    return [KnownNote(id=fact.id, text=fact.text, said_at=fact.said_at) for fact in bearing if fact.id in there]
 
 
 def _place(turn: Message) -> Turn:

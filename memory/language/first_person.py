@@ -33,6 +33,15 @@ class Cues:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Elision:
+    """What may follow a statement of the person without saying anew who is meant, and the ``subject`` that it has then."""
+
+    before: re.Pattern[str]
+    after: re.Pattern[str]
+    subject: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FirstPerson:
     """Of one language: what shows that a sentence may tell of the person, what asks, what passes, what states."""
 
@@ -50,6 +59,7 @@ class FirstPerson:
     done: re.Pattern[str]
     facts: Cues
     undertakings: Cues
+    elided: tuple[Elision, ...]
 
 
 def _cues(texts: Iterable[str], parts: Mapping[str, str]) -> Cues:
@@ -98,6 +108,10 @@ def _language(table: dict[str, Any]) -> FirstPerson:
         done=cue("done"),
         facts=_cues(table["facts"], parts),
         undertakings=_cues(table["opened"], parts),
+        elided=tuple(
+            Elision(before=pattern_for_later(before), after=pattern_for_later(after), subject=subject)
+            for before, after, subject in table["elided"]
+        ),
     )
 
 

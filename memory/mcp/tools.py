@@ -86,7 +86,7 @@ def _recall(caller: Caller, arguments: shapes.RecallArguments) -> shapes.RecallA
     is_outside = project == projects.NONE
     memories = services.memories_of(
         user,
-        ended=arguments["ended"],
+        held=not arguments["ended"],
         words=arguments["words"],
         thread=threads.get(user, thread) if thread else None,
         project=None if is_outside else projects.project_of(user, project),

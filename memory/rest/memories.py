@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -32,6 +33,8 @@ from memory.models import Memory
 from memory.rest.shapes import MemoryAnswer, MemoryChange, NewMemory, SourceAnswer, UsesAnswer
 from memory.tags import user_tag
 
+LONGEST_DAY = len("2026-10-01")
+
 
 class MemoryList(APIView):
     part = Scope.MEMORY
@@ -41,15 +44,19 @@ class MemoryList(APIView):
     tag = Parameter("tag", "Only those that have exactly this tag.")
     project = Parameter("project", "Only those of this project: its id; `none`: only those of no project.")
     ended = Switch("ended", "`true`: also those that were replaced or ended.")
+    at = Parameter(
+        "at",
+        "Those that held at the end of this day, such as `2026-10-01`, in the caller's time zone, or at this time.",
+    )
 
-    @extend_schema(responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, project, ended])
+    @extend_schema(responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, project, ended, at])
     def get(self, request: Request) -> Response:
         """What is remembered of the caller, newest first."""
         thread, project = self.thread.text(request), self.project.text(request)
         outside = project == projects.NONE
         memories = services.memories_of(
             caller(request),
-            ended=self.ended.read(request),
+            held=self._at(request) or not self.ended.read(request),
             words=self.words.read(request),
             thread=threads.get(caller(request), thread) if thread else None,
             project=None if outside else projects.project_of(caller(request), project),
@@ -58,6 +65,18 @@ class MemoryList(APIView):
         if tag := self.tag.text(request):
             memories = memories.filter(tags__contains=[clean(tag)])
         return self.page(request, memories, lambda page: memory_objects(caller(request), page))
+
+    def _at(self, request: Request) -> datetime | None:
+        text = self.at.text(request)
+        if not text:
+            return None
+        zone = services.zone_of(services.preferences_of(caller(request)))
+        try:
+            at = datetime.fromisoformat(text)
+            at += timedelta(days=len(text) <= LONGEST_DAY)
+            return at if at.tzinfo else at.replace(tzinfo=zone)
+        except (ValueError, OverflowError):
+            raise self.at.refuse("a day or a time, such as `2026-10-01`") from None
 
     @extend_schema(request=described(NewMemory), responses={201: described(MemoryAnswer)})
     def post(self, request: Request) -> Response:
@@ -106,6 +125,16 @@ class MemoryDetail(AsyncAPIView):
         return deleted(done.held)
 
 
+class MemoryRestore(APIView):
+    part = Scope.MEMORY
+
+    @extend_schema(request=None, responses=described(MemoryAnswer))
+    def post(self, request: Request, memory_id: str) -> Response:
+        """Undo the end of a memory. What had ended it counts as never said; it stays, with `?ended=true`."""
+        memory = services.restore(services.memory_of(caller(request), memory_id), at=clock.now())
+        return Response(memory_objects(caller(request), [memory])[0])
+
+
 class MemoryUses(APIView):
     part = Scope.MEMORY
 
@@ -123,11 +152,17 @@ def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message])
 
 
 def memory_objects(user: User, page: Sequence[Memory]) -> list[MemoryAnswer]:
-    turns, known = services.sources_of(user, page), services.projects_of(user, page)
-    return [_object(memory, turns, known.get(memory.confined_to)) for memory in page]
+    turns, known, older = (
+        services.sources_of(user, page),
+        services.projects_of(user, page),
+        services.superseded_by(user, page),
+    )
+    return [_object(memory, turns, known.get(memory.confined_to), older.get(memory.id, [])) for memory in page]
 
 
-def _object(memory: Memory, turns: Mapping[uuid.UUID, Message], project: Project | None) -> MemoryAnswer:
+def _object(
+    memory: Memory, turns: Mapping[uuid.UUID, Message], project: Project | None, older: Sequence[Memory]
+) -> MemoryAnswer:
     sources = source_objects(memory.sources, turns)
     source = sources[0] if sources else None
     return fill(
@@ -137,6 +172,7 @@ def _object(memory: Memory, turns: Mapping[uuid.UUID, Message], project: Project
         source=source,
         sources=sources,
         superseded_by=memory.superseded_by_id,
+        supersedes=[each.id for each in older],
     )
 
 

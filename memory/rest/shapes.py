@@ -87,10 +87,12 @@ class MemoryAnswer(TypedDict):
     source: Annotated[SourceAnswer | None, "The first turn that it rests on and that is still there."]
     sources: Annotated[list[SourceAnswer], "All of them."]
     created_at: Annotated[Time, "When it was noted."]
+    said_at: Annotated[Time, "When it was said, or written down, last; what was said later ends what was said before."]
     valid_from: Annotated[Time | None, "Since when it holds; null: not known."]
     valid_until: Annotated[Time | None, "No session that begins then or later is given it; null: it lasts."]
     ended_at: Annotated[Time | None, "When it was replaced or called untrue."]
-    superseded_by: Annotated[Id | None, "The memory that holds instead."]
+    superseded_by: Annotated[Id | None, "The memory that holds instead, or that says that it ended."]
+    supersedes: Annotated[list[Id], "Ids of the memories that it replaced or ended, what began last first."]
 
 
 class UsesAnswer(TypedDict):

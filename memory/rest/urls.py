@@ -13,6 +13,7 @@ urlpatterns = [
     path("memories/forget/", forgetting.EverythingForget.as_view()),
     path("memories/search/", search.MemorySearch.as_view()),
     path("memories/<str:memory_id>/", memories.MemoryDetail.as_view()),
+    path("memories/<str:memory_id>/restore/", memories.MemoryRestore.as_view()),
     path("memories/<str:memory_id>/uses/", memories.MemoryUses.as_view()),
     path("memories/<str:memory_id>/forgetting/", forgetting.MemoryForgetting.as_view()),
     path("memories/<str:memory_id>/forget/", forgetting.MemoryForget.as_view()),

@@ -51,7 +51,7 @@ WITH RECURSIVE newer AS (
     FROM newer JOIN memory_memory AS note USING (id)
     WHERE note.user_id = %(user)s AND note.superseded_by_id IS NOT NULL AND steps < 10
 )
-SELECT DISTINCT ON (turn) turn, id, content, created_at
+SELECT DISTINCT ON (turn) turn, id, content, said_at
 FROM newer JOIN memory_memory AS note USING (id)
 WHERE user_id = %(user)s AND ended_at IS NULL AND (valid_until IS NULL OR valid_until > %(at)s) AND turn <> ALL(sources)
   AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND (NOT %(is_past)s OR created_at < %(at)s)
@@ -63,9 +63,9 @@ WITH words AS (
     SELECT to_tsquery('simple', string_agg(quote_literal(lexeme), ' | ')) AS query
     FROM unnest(to_tsvector('simple', %(text)s) || to_tsvector('english', %(text)s))
 )
-SELECT id, content, created_at
+SELECT id, content, said_at
 FROM (
-    SELECT id, content, created_at, to_tsvector('simple', content) || to_tsvector('english', content) AS vector
+    SELECT id, content, created_at, said_at, to_tsvector('simple', content) || to_tsvector('english', content) AS vector
     FROM memory_memory
     WHERE user_id = %(user)s AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND ended_at IS NULL
       AND (valid_until IS NULL OR valid_until > %(at)s) AND id <> ALL(%(given)s)

@@ -17,6 +17,7 @@ def make_preferences(user: User, **values: Any) -> Preferences:
 
 def make_memory(user: User, content: str = "Ada lives in Hamburg.", **values: Any) -> Memory:
     values = {"tags": [user_tag(user.pk)], "created_at": timezone.now()} | values
+    values = {"said_at": values["created_at"]} | values
     return Memory.objects.create(user=user, content=content, **values)
 
 

@@ -4,8 +4,10 @@ They are data: none of their lines may pass for one of our headings.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
+from types import MappingProxyType
 
 from conversations.context.reasons import Reason
 from conversations.context.tokens.budget import shorten
@@ -41,26 +43,42 @@ def _lines(text: str) -> str:
 
 
 def fit_list(
-    heading: str, lines: dict[str, str], tokens: int, *, characters: int = sys.maxsize
+    heading: str,
+    lines: dict[str, str],
+    tokens: int,
+    *,
+    characters: int = sys.maxsize,
+    groups: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, FittedLines]:
-    """The lines that fit whole, in order; if none does, a piece of the first. Tells which."""
+    """The lines that fit whole, in order; if none does, a piece of the first. Tells which. ``groups`` are lines that stand
+    above the first of those that follow one another and have the same one."""
     chosen: list[str] = []
     tokens_left, characters_left = tokens - count(heading), characters - len(heading) - 1
     for id, line in lines.items():
-        if len(line) < characters_left and count(line) < tokens_left:
+        group = groups.get(id, "")
+        added = [line] if not group or (chosen and groups.get(chosen[-1]) == group) else [group, line]
+        if sum(map(len, added)) < characters_left and sum(map(count, added)) < tokens_left:
             chosen.append(id)
-            characters_left -= len(line) + 1
-            tokens_left -= count(line)
+            characters_left -= sum(len(each) + 1 for each in added)
+            tokens_left -= sum(map(count, added))
     # Parts can take a little less than the whole: line ends count too.
-    while chosen and count(with_list(heading, [lines[id] for id in chosen])) > tokens:
+    while chosen and count(with_list(heading, _grouped(chosen, lines, groups))) > tokens:
         chosen.pop()
     if chosen:
-        text = with_list(heading, [lines[id] for id in chosen])
+        text = with_list(heading, _grouped(chosen, lines, groups))
         return text, {id: (Reason.REMEMBERED, count(lines[id])) for id in chosen}
     for id, line in lines.items():
         if text := piece(heading, line, tokens, characters=characters):
             return text, {id: (Reason.SHORTENED, count(text) - count(heading))}
     return "", {}
+
+
+def _grouped(ids: Sequence[str], lines: Mapping[str, str], groups: Mapping[str, str]) -> list[str]:
+    rows: list[str] = []
+    for group, some in groupby(ids, key=lambda id: groups.get(id, "")):
+        rows += [group] if group else []
+        rows += [lines[id] for id in some]
+    return rows
 
 
 def with_list(heading: str, lines: Sequence[str]) -> str:

@@ -91,6 +91,7 @@ THEIR_OWN = {
     "files/<str:file_id>/": "PATCH",
     "memories/": "POST",
     "memories/<str:memory_id>/": "PATCH",
+    "memories/<str:memory_id>/restore/": "POST",
     "messages/<str:message_id>/feedback/": "POST DELETE",
     "preferences/": "PATCH",
     "projects/": "POST",

@@ -126,6 +126,7 @@ def test_a_document_is_read_with_every_field() -> None:
                 origin="program",
                 sources=[QUESTION],
                 created_at=datetime(2026, 3, 2, tzinfo=UTC),
+                said_at=datetime(2026, 3, 2, tzinfo=UTC),
                 valid_until=datetime(2026, 4, 1, tzinfo=UTC),
             )
         ],

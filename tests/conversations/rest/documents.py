@@ -140,9 +140,11 @@ FULL = document(
             "source": "00000000-0000-7000-8000-000000000011",
             "sources": ["00000000-0000-7000-8000-000000000011"],
             "created_at": iso(7),
+            "said_at": iso(8),
             "valid_from": iso(6),
             "valid_until": iso(9),
             "ended_at": None,
+            "settled_at": iso(8),
         },
         {
             "id": "00000000-0000-7000-8000-000000000032",
@@ -152,9 +154,11 @@ FULL = document(
             "source": None,
             "sources": [],
             "created_at": iso(8),
+            "said_at": iso(8),
             "valid_from": None,
             "valid_until": None,
             "ended_at": iso(9),
+            "settled_at": None,
         },
     ],
 ) | {

@@ -72,6 +72,7 @@ CALLS = [
     ("GET", "memories/{memory}/", None, "memory_not_found"),
     ("PATCH", "memories/{memory}/", {"content": "Mine now."}, "memory_not_found"),
     ("DELETE", "memories/{memory}/", None, "memory_not_found"),
+    ("POST", "memories/{memory}/restore/", None, "memory_not_found"),
     ("GET", "memories/{memory}/uses/", None, "memory_not_found"),
     ("GET", "memories/{memory}/forgetting/", None, "memory_not_found"),
     ("POST", "memories/{memory}/forget/", None, "memory_not_found"),

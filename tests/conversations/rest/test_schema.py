@@ -99,6 +99,7 @@ OF_THE_CONTRACT = {
     "PATCH memories/{memory_id}/",
     "DELETE memories/{memory_id}/",
     "GET memories/{memory_id}/forgetting/",
+    "POST memories/{memory_id}/restore/",
     "GET memories/{memory_id}/uses/",
     "POST memories/{memory_id}/forget/",
     "GET memories/forgetting/",

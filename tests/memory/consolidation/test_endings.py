@@ -61,7 +61,7 @@ def test_what_was_stated_is_taken_back_by_what_names_it(sentence: str, expected:
         facts.add(stored_fact(id=uuid.UUID(int=900 + n), text=text, sources=[id_of(50 + n)], at=MONDAY))
     retraction = Retraction(text=sentence, source=id_of(1), at=MONDAY + timedelta(days=1))
     assert [fact.text for fact, _ in taken_back([retraction], facts)] == expected
-    assert [fact.text for fact in facts.by_id.values() if fact.ended] == expected
+    assert [fact.text for fact in facts.by_id.values() if fact.end] == expected
 
 
 def test_what_is_said_later_is_not_taken_back_before() -> None:

@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.consolidation.extraction_prompt import InvalidAnswer, material, parse_answer
-from memory.consolidation.findings import EarlierTopic, ExtractedFact, Findings, NewTopic, ResolvedTopic
+from memory.consolidation.findings import EarlierTopic, ExtractedFact, Findings, KnownNote, NewTopic, ResolvedTopic
 from tests.memory.turns import MONDAY, conversation, id_of
 
 TURNS = conversation("I moved to Berlin.", "You have a dog.", "I sold the boat. I must find a flat.")
-KNOWN = [(uuid.UUID(int=101), "I live in Hamburg."), (uuid.UUID(int=102), "I own a boat.")]
+KNOWN = [
+    KnownNote(id=uuid.UUID(int=n), text=text, said_at=MONDAY - timedelta(days=9))
+    for n, text in ((101, "I live in Hamburg."), (102, "I own a boat."))
+]
 TOPICS = [EarlierTopic(id=uuid.UUID(int=201), title="Sell the boat", opened_at=MONDAY - timedelta(days=3))]
 
 
@@ -34,7 +37,10 @@ def test_the_model_is_given_the_turns_with_numbers_and_what_is_known() -> None:
             {"number": 2, "role": "assistant", "text": "You have a dog."},
             {"number": 3, "role": "user", "text": "I sold the boat. I must find a flat."},
         ],
-        "known": [{"number": 1, "text": "I live in Hamburg."}, {"number": 2, "text": "I own a boat."}],
+        "known": [
+            {"number": 1, "text": "I live in Hamburg.", "said": "2026-02-21"},
+            {"number": 2, "text": "I own a boat.", "said": "2026-02-21"},
+        ],
         "open_topics": [{"number": 1, "title": "Sell the boat"}],
     }
 
@@ -55,7 +61,7 @@ def test_a_good_answer_is_read_with_its_sources() -> None:
                 sources=(id_of(1),),
                 at=TURNS[0].at,
                 valid_until=datetime(2027, 3, 1, 23, 59, 59, tzinfo=MONDAY.tzinfo),
-                replaces=(KNOWN[0][0],),
+                replaces=(KNOWN[0].id,),
             )
         ],
         opened=[NewTopic(title="Find a flat", sources=(id_of(3),), at=TURNS[2].at)],

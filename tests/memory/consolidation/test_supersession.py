@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from memory.consolidation.findings import ExtractedFact
-from memory.consolidation.supersession import Facts, new_facts, stored_fact
+from memory.consolidation.supersession import End, Facts, new_facts, stored_fact
 from tests.memory.turns import MONDAY, id_of
 
 OLD = uuid.UUID(int=900)
@@ -18,7 +18,8 @@ def fact(text: str, *, source: int = 1, days: int = 0) -> ExtractedFact:
 
 def facts(text: str, *, ended: bool = False, source: int = 50) -> Facts:
     kept = Facts()
-    kept.add(stored_fact(id=OLD, text=text, sources=[id_of(source)], at=MONDAY, ended=ended))
+    end = End(at=MONDAY + timedelta(hours=1)) if ended else None
+    kept.add(stored_fact(id=OLD, text=text, sources=[id_of(source)], at=MONDAY, end=end))
     return kept
 
 
@@ -27,7 +28,7 @@ def facts(text: str, *, ended: bool = False, source: int = 50) -> Facts:
     [
         ("I have a dog.", "I have a DOG!", "known"),
         ("I have two dogs.", "I have three dogs.", "new"),
-        ("I like fish.", "I don't like fish.", "new"),
+        ("I like fish.", "I don't like fish.", "replaces"),
         ("I live in Hamburg.", "I moved to Berlin.", "replaces"),
         ("I live in Hamburg.", "I live in a small flat.", "new"),
         ("Ada: I live in Hamburg.", "Bob: I live in Berlin.", "new"),
@@ -48,7 +49,7 @@ def test_a_fact_is_new_or_known_or_replaces_what_it_makes_untrue(kept: str, said
 def test_what_was_said_before_what_is_known_does_not_replace_it() -> None:
     kept = facts("I live in Hamburg.")
     (new,) = new_facts([fact("I live in Berlin.", days=-400)], kept)
-    assert (new.replaces, new.replaced_by) == ((), kept.by_id[OLD])
+    assert (new.replaces, new.end) == ((), End(at=MONDAY, by=OLD))
 
 
 def test_the_last_of_several_holds() -> None:
@@ -62,7 +63,7 @@ def test_the_last_of_several_holds() -> None:
 @pytest.mark.parametrize(("source", "expected"), [(1, []), (50, ["I have a dog."])])
 def test_what_ended_is_not_found_again_in_the_same_turn_but_may_be_said_again(source: int, expected: list[str]) -> None:
     kept = facts("I have a dog.", ended=True, source=1)
-    assert [one.fact.text for one in new_facts([fact("I have a dog.", source=source)], kept)] == expected
+    assert [one.fact.text for one in new_facts([fact("I have a dog.", source=source, days=1)], kept)] == expected
 
 
 @pytest.mark.parametrize(

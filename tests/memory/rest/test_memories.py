@@ -8,14 +8,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient
 
+from conversations.context.sessions import Session
 from conversations.models import ContentAccess, Message, Reply, Thread
-from conversations.runtime.db import in_database
+from conversations.runtime.db import in_database, read_only
 from conversations.runtime.shapes import moment
+from memory.consolidation.consolidate import consolidate
 from memory.models import Consolidation, Memory, Preferences, Topic
+from memory.sources.facts import Facts, FactSource
 from memory.tags import thread_tag, user_tag
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
+from tests.memory.profiles import read_profile
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -68,10 +72,12 @@ async def test_a_memory_is_told_with_the_turns_that_are_still_there(user: User, 
         "source": place(said),
         "sources": [place(said)],
         "created_at": "2026-02-28T12:00:00Z",
+        "said_at": "2026-02-28T12:00:00Z",
         "valid_from": None,
         "valid_until": None,
         "ended_at": "2026-03-01T12:00:00Z",
         "superseded_by": str(new.id),
+        "supersedes": [],
     }
     assert (await api.get(f"memories/{old.id}/")).body == expected
     assert (await api.get("memories/?ended=true")).body["results"][1] == expected
@@ -162,8 +168,16 @@ async def test_a_correction_holds_and_the_words_that_were_said_stay_as_replaced(
 
     own = (await api.post("memories/", {"content": "Likes te."})).body
     await api.call("PATCH", f"memories/{own['id']}/", {"content": "Likes tea.", "valid_until": "2026-12-31"})
-    changed = (await api.get("memories/?ended=true&q=likes")).body["results"]
-    assert changed == [own | {"content": "Likes tea.", "valid_until": "2026-12-31T00:00:00Z"}]
+    (before,) = (await api.get("memories/?ended=true&q=te.")).body["results"]
+    (changed,) = (await api.get("memories/?q=likes")).body["results"]
+    assert changed == own | {
+        "content": "Likes tea.",
+        "valid_until": "2026-12-31T00:00:00Z",
+        "said_at": before["ended_at"],
+        "valid_from": before["ended_at"],
+        "supersedes": [before["id"]],
+    }
+    assert (before["content"], before["said_at"]) == ("Likes te.", own["said_at"])
 
 
 async def test_what_forgetting_would_do_is_told_before_and_what_it_did_after(user: User, api: Api) -> None:
@@ -333,3 +347,60 @@ async def test_uses_say_what_a_memory_was_given_to(user: User, api: Api, others_
     }
     assert (await api.get(f"memories/{unused.id}/uses/")).body["requests"] == 0
     assert (await others_api.get(uses)).code == (404, "not_found", "memory_not_found")
+
+
+async def said_and_noted(user: User, text: str, day: int) -> None:
+    """In a thread of its own, on this day of March."""
+    at = datetime(2026, 3, day, 9, tzinfo=UTC)
+    await in_database(make_thread)(user, [text, "Noted."], created_at=at)
+    await in_database(consolidate)(user.pk, at=at + timedelta(hours=2))
+
+
+@in_database
+def given(user: User) -> str:
+    """What a model is told of the notes."""
+    source = FactSource()
+    with read_only():
+        profile = read_profile(user_id=user.pk, thread_id=None, session=Session(started_at=NOON))
+        return source.fit(Facts(began_at=NOON, facts=tuple(profile.facts)), 500).text
+
+
+async def test_the_end_of_a_note_is_undone_with_all_that_a_model_is_given_as_before(user: User, api: Api) -> None:
+    await said_and_noted(user, "I live in Lisbon and work at Siemens.", 1)
+    before = await given(user)
+    _, lines = before.split("\n2026-03-01:\n")
+    assert {*lines.splitlines()} == {"- I live in Lisbon.", "- I work at Siemens."}
+    await said_and_noted(user, "I moved from Lisbon to Porto.", 5)
+    porto, lisbon = await note(api, "Porto"), await note(api, "live in Lisbon", "&ended=true")
+    assert (lisbon["ended_at"], lisbon["superseded_by"]) == (porto["said_at"], porto["id"])
+    assert porto["supersedes"] == [lisbon["id"]]
+    assert {*contents(await api.get("memories/?at=2026-03-04"))} == {"I work at Siemens.", "I live in Lisbon."}
+    assert contents(await api.get("memories/?at=2026-03-05T10:00:00Z")) == [porto["content"], "I work at Siemens."]
+    assert (await api.get("memories/?at=soon")).status == 400
+
+    restored = await api.post(f"memories/{lisbon['id']}/restore/")
+    assert (restored.status, restored.body["ended_at"], restored.body["supersedes"]) == (200, None, [porto["id"]])
+    assert await given(user) == before
+    assert (await api.post(f"memories/{lisbon['id']}/restore/")).body == restored.body
+    await said_and_noted(user, "I live in Porto.", 6)  # said before the person undid it
+    assert (await note(api, "live in"))["content"] == "I live in Lisbon."
+
+    await api.post(f"memories/{porto['id']}/restore/")
+    assert contents(await api.get("memories/?q=Lisbon")) == [porto["content"]]
+    again = await note(api, "live in Lisbon", "&ended=true")
+    assert again | {"supersedes": []} == lisbon, "as before it was undone"
+
+
+async def test_forgetting_a_note_takes_its_whole_history(user: User, api: Api) -> None:
+    for day, city in enumerate(("Lisbon", "Porto", "Rome"), 1):
+        await said_and_noted(user, f"I live in {city}.", day)
+    await said_and_noted(user, "I have a dog.", 5)
+    middle = await note(api, "Porto", "&ended=true")
+    assert (await api.call("DELETE", f"memories/{middle['id']}/")).status == 204
+    assert contents(await api.get("memories/?ended=true")) == ["I have a dog."]
+
+
+async def note(api: Api, words: str, more: str = "") -> dict[str, Any]:
+    found: list[dict[str, Any]] = (await api.get(f"memories/?q={words}{more}")).body["results"]
+    assert len(found) == 1
+    return found[0]

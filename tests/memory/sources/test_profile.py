@@ -63,7 +63,7 @@ def profile_of(user: User) -> Profile:
     last = make_thread_summary(make_thread(user), BEGAN - 2 * DAY, "聊了书 📚")
     return Profile(
         began_at=BEGAN,
-        facts=(KnownFact(id=str(memory.pk), text="她住在汉堡 🏡"),),
+        facts=(KnownFact(id=str(memory.pk), text="她住在汉堡 🏡", said_on=memory.said_at.date()),),
         today=Summary(id=str(today.pk), text="今天很忙 🐌", moments=("🎉 新工作", "Пошла домой")),
         topics=(OpenTopic(id=str(topic.pk), title="🛶 里斯本之行", opened_at=BEGAN - DAY),),
         last_conversation=Summary(id=str(last.pk), text="聊了书 📚", ended_on=date(2026, 3, 26)),
@@ -440,7 +440,7 @@ def test_problems_hold_no_texts(user: User) -> None:
         cursor.execute("ALTER TABLE memory_memory RENAME TO kept")
         cursor.execute(
             "CREATE VIEW memory_memory AS SELECT id, user_id, stumble(content) AS content, confined_to, created_at,"
-            " valid_until, ended_at FROM kept"
+            " said_at, valid_until, ended_at FROM kept"
         )
     assert read_profile(user).problems == (
         Problem(
