@@ -14,7 +14,7 @@ from django.db.backends.postgresql.psycopg_any import Jsonb
 from conversations.linter.figures import MOST_IDS, Row
 from conversations.runtime.db import run
 from conversations.runtime.values import dataclass
-from memory.consolidation.supersession import SIMILAR, Key, key_of, slot_of
+from memory.consolidation.comparison import SIMILAR, Key, key_of, slots_of
 from memory.language.words import index_stems, term
 
 MOST_IDLE = 2_000
@@ -123,7 +123,7 @@ def contradicting_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
     together: dict[Hashable, list[int]] = defaultdict(list)
     for number, note in enumerate(notes):
         words, _ = keys[number]
-        if slot := slot_of(note.text):
+        for slot in slots_of(note.text):
             together[note.place, slot].append(number)
         if words:
             together[note.place, words].append(number)

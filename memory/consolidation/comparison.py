@@ -108,6 +108,13 @@ def key_of(text: str) -> Key:
     return (words - cue_phrases.NAMING or words) | ended, bool(cue_phrases.NEGATED.search(text))
 
 
+def slots_of(text: str) -> frozenset[tuple[str, str, str]]:
+    """What a person has one of at a time, as far as the text tells it; with whom a transcript names."""
+    says = statement_of(text)
+    held = (claim for claim in says.claims if claim.kind.is_single and not claim.ends)
+    return frozenset((says.speaker, claim.kind.name, claim.aspect) for claim in held)
+
+
 def retold(key: Key, known: Key) -> bool:
     """Whether it says the same as what is known, or less, in other words. To be asked of what rests on the same turn."""
     (words, denies), (others, other_denies) = key, known
