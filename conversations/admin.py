@@ -7,6 +7,7 @@ from conversations.staff.audit import AuditEventAdmin
 from conversations.staff.budgets import BudgetAdmin
 from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
+from conversations.staff.datasets import DatasetAdmin
 from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.holds import HeldRowAdmin, LegalHoldAdmin
@@ -41,6 +42,7 @@ __all__ = [
     "ConnectionAdmin",
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",
+    "DatasetAdmin",
     "FeedbackAdmin",
     "FileAdmin",
     "HeldRowAdmin",

@@ -22,6 +22,7 @@ from conversations.models import (
     Budget,
     Connection,
     ContentAccess,
+    Dataset,
     HeldRow,
     Instructions,
     Invitation,
@@ -50,6 +51,7 @@ from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
 from tests.conversations.connections import make_connection
 from tests.conversations.factories import (
+    make_dataset,
     make_feedback,
     make_file,
     make_finding,
@@ -167,6 +169,7 @@ def belongings(person: User) -> Row:
         )[0].pk,
         Moderator: (Moderator.objects.first() or make_moderator(is_active=False)).pk,
         ModerationFinding: make_finding(reply).pk,
+        Dataset: make_dataset(snapshot).pk,
         LintFinding: (LintFinding.objects.first() or make_lint_finding(example=snapshot)).pk,
         Budget: Budget.objects.create(group=Group.objects.create(name=f"of {person.pk}")).pk,
         Project: make_project(person, NEEDLE, instructions=NEEDLE).pk,

@@ -4,6 +4,7 @@ from conversations.models.assistants import Assistant, AssistantVersion, Fallbac
 from conversations.models.audit import AuditAnchor, AuditDelivery, AuditEvent, AuditKind
 from conversations.models.budgets import Budget, BudgetCharge, BudgetPool
 from conversations.models.connections import Connection
+from conversations.models.datasets import Case, Dataset
 from conversations.models.directory import DirectoryGroup, DirectoryUser
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
@@ -48,10 +49,12 @@ __all__ = [
     "BudgetPool",
     "BytesToRemove",
     "CacheForecast",
+    "Case",
     "Connection",
     "ContentAccess",
     "ContextBlock",
     "ContextSnapshot",
+    "Dataset",
     "DirectoryGroup",
     "DirectoryUser",
     "Effort",

@@ -494,6 +494,8 @@ TABLES: dict[str, Table] = {
         staff="slug label base_url server region proxy test_result", never="kind secrets"
     ),
     "conversations.CacheForecast": Table(never="costs"),
+    "conversations.Dataset": Table(staff="name note"),
+    "conversations.Case": Table(goes_with="thread", staff="evidence contains patterns"),
     "conversations.LintFinding": Table(staff="reason", never="rule subject state setting details"),
     "conversations.RequestHour": Table(never="provider model figures"),
     "conversations.TemporaryHour": Table(never="provider model figures"),

@@ -87,7 +87,7 @@ def _side(context: Context, record: Record, known: PriceList) -> Side:
         digest=digest(context.payload),
         held=held_by(context),
         tokens=tokens,
-        cost=_cost(context.provider, context.model, tokens, record, known),
+        cost=cost_of(context.provider, context.model, tokens, record, known),
         is_over_budget=tokens > context.whole_budget.total_tokens,
     )
 
@@ -100,12 +100,12 @@ def _recorded_side(record: Record, known: PriceList) -> Side:
         digest=bytes(sent.digest),
         held=held({*positions_of(runs)}, snapshots.items_of(sent, material), sent.files, thread=str(sent.thread_id)),
         tokens=sent.total_tokens,
-        cost=_cost(sent.provider, sent.model, sent.total_tokens, record, known),
+        cost=cost_of(sent.provider, sent.model, sent.total_tokens, record, known),
         is_over_budget=sent.total_tokens > sent.budget,
     )
 
 
-def _cost(provider: str, model: str, tokens: int, record: Record, known: PriceList) -> Decimal | None:
+def cost_of(provider: str, model: str, tokens: int, record: Record, known: PriceList) -> Decimal | None:
     if provider in FREE:
         return Decimal(0)
     return prices.cost(known, provider=provider, model=model, at=record.at, usage=Tokens(input=tokens))

@@ -26,6 +26,7 @@ from conversations.staff.audited import AuditedAdmin
 from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.compare.compare_views import compare_url
 from conversations.staff.content import MaskedAdmin, content_column
+from conversations.staff.datasets import Collecting
 
 MOST_EXPORTED = 5_000
 EXPORTED = (
@@ -52,7 +53,7 @@ class Whose(admin.SimpleListFilter):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(MaskedAdmin[Feedback]):
+class FeedbackAdmin(Collecting[Feedback], MaskedAdmin[Feedback]):
     """What support may change of it is what becomes of it; what a person said is theirs."""
 
     change_form_template = "admin/conversations/feedback/change_form.html"
@@ -64,7 +65,8 @@ class FeedbackAdmin(MaskedAdmin[Feedback]):
     search_fields = ["id__exact", "thread__id__exact", "user__username"]
     search_help_text = "The id of a feedback or thread, or a user name."
     ordering = ["-id"]
-    actions = ["take", "finish", "refuse"]
+    actions = ["take", "finish", "refuse", "collect"]
+    request_field = "request_id"
     empty_text = "Nobody has said anything of a reply. A thumb under one puts it here."
     fields = [
         ("verdict", "time", "again"), "words", ("owner", "thread_link", "turn"), ("request_link", "compare"), "who",

@@ -17,6 +17,7 @@ from conversations.context.record.snapshots import digest_once_forgotten
 from conversations.context.tokens.estimate import turn_tokens
 from conversations.holds import custody
 from conversations.models import (
+    Case,
     ContextBlock,
     ContextSnapshot,
     Feedback,
@@ -164,6 +165,7 @@ def _requests(user: User, rows: Rows, now: datetime) -> None:
     running = requests.filter(status=ContextSnapshot.Status.PENDING)
     running.update(status=ContextSnapshot.Status.INTERRUPTED, ended_at=now)
     _take(requests)
+    Case.objects.filter(request__in=rows.requests).update(evidence="", contains="", patterns="")
     ended = Reply.objects.filter(user=user).exclude(status=Reply.Status.RUNNING)
     _leave_kinds(ended.filter(id__in=rows.errors))
     _take(ended.filter(id__in=rows.replies))

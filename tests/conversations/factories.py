@@ -25,8 +25,10 @@ from conversations.files import storage
 from conversations.files.store import file_block
 from conversations.models import (
     Assistant,
+    Case,
     ContextBlock,
     ContextSnapshot,
+    Dataset,
     Feedback,
     File,
     FilePart,
@@ -108,6 +110,16 @@ def make_reply(thread: Thread | None = None, *, status: str = "completed", **val
     question = thread.messages.filter(role=Message.Role.USER, is_active=True).latest("position")
     about = {"user_message": question, "owner": "test", "lease_until": now, "created_at": now, "ended_at": ended}
     return Reply.objects.create(thread=thread, user_id=thread.user_id, status=status, **about | values)
+
+
+def make_dataset(*requests: ContextSnapshot, **expected: str) -> Dataset:
+    """Of these requests, each with the same expectations; another name each."""
+    dataset = Dataset.objects.create(name=f"dataset {uuid7()}", created_at=timezone.now())
+    for each in requests:
+        Case.objects.create(
+            dataset=dataset, request=each, thread_id=each.thread_id, created_at=timezone.now(), **expected
+        )
+    return dataset
 
 
 def make_feedback(message: Message, **values: Any) -> Feedback:

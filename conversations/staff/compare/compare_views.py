@@ -28,7 +28,7 @@ NOBODY = lazy("No model request has this id. Paste a whole one.")
 class CompareViews(InspectionAdmin[ContextSnapshot]):
     """For the admin of model requests."""
 
-    actions = ["compare_selected"]
+    actions = ["compare_selected", "collect"]
 
     def get_urls(self) -> list[URLPattern]:
         views = {"compare": self.compare_view, "what-if": self.what_if_view, "prove": self.prove_view}

@@ -25,6 +25,7 @@ from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, column
 from conversations.staff.compare.compare_views import CompareViews
 from conversations.staff.content import MaskedInspectionAdmin
+from conversations.staff.datasets import Collecting
 from conversations.staff.lagging_pages import lagging_page
 from conversations.staff.overview.usage_charts import overview_context
 from conversations.staff.requests.request_filters import FILTERS
@@ -38,7 +39,7 @@ NO_REASON = lazy("To download it, first state on the page of the model request w
 
 
 @admin.register(ContextSnapshot)
-class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot]):
+class ContextSnapshotAdmin(CompareViews, Collecting[ContextSnapshot], MaskedInspectionAdmin[ContextSnapshot]):
     """The open book: what each model request was given, what was left out and why."""
 
     list_display = ["created", "owner", "asked", "state", "tokens", "latency", "cost"]

@@ -33,6 +33,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "conversations.Banner": {"text": "Maintenance at six.", "level": "warning"},
     "conversations.Budget": {"tokens_day": 5},
     "conversations.Connection": {"slug": "own", "label": "Own", "base_url": "http://models.example/v1", "kind": "openai"},
+    "conversations.Dataset": {"name": "Follow-ups"},
     "conversations.LegalHold": {"person": "grace", "reason": "A lawsuit"},
     "conversations.Model": {
         "provider": "offline", "name": "another", "label": "Another", "context_window": 9_000, "max_output": 900,

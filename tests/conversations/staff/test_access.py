@@ -85,6 +85,7 @@ EDITED = {
     "conversations_moderator",
     "conversations_notice",
     "conversations_banner",
+    "conversations_dataset",
     "conversations_sharedprompt",
     "artifacts_preset",
     "socialaccount_socialapp",

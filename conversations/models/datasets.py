@@ -1,0 +1,52 @@
+"""Past requests that a change is tried on again and again, each with what its context must hold."""
+
+from django.conf import settings
+from django.db import models
+
+from conversations.models.indexes import UNCHECKED
+from conversations.runtime.ids import uuid7
+
+
+class Dataset(models.Model):
+    name = models.CharField(max_length=100, unique=True)
+    note = models.TextField(blank=True, max_length=2_000)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DB_SET_NULL, null=True, editable=False, related_name="+"
+    )
+    created_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Case(models.Model):
+    """One request, named by its id: nothing of it is copied. It goes with its thread; what staff wrote of it is blanked when
+    something in the request is forgotten."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    dataset = models.ForeignKey(Dataset, models.DB_CASCADE, related_name="cases")
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, editable=False, related_name="+")
+    request = models.ForeignKey("conversations.ContextSnapshot", editable=False, related_name="+", **UNCHECKED)
+    evidence = models.TextField(
+        blank=True,
+        max_length=10_000,
+        help_text="What the context must hold, one a line: turn ID, memory ID, or part FILE NUMBER.",
+    )
+    contains = models.TextField(
+        blank=True, max_length=10_000, help_text="Texts that the context must hold, one a line."
+    )
+    patterns = models.TextField(
+        blank=True, max_length=10_000, help_text="Regular expressions (RE2) that the context must match, one a line."
+    )
+    created_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["request"], name="case_request")]
+        constraints = [models.UniqueConstraint(fields=["dataset", "request"], name="case_once")]
+
+    def __str__(self) -> str:
+        return f"case {self.id}"
