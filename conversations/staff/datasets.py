@@ -22,7 +22,8 @@ from conversations.staff.base import PageAdmin, column
 
 if TYPE_CHECKING:
     InlineBase = admin.TabularInline[Case, Dataset]
-    CaseFormBase, DatasetFormBase = forms.ModelForm[Case], forms.ModelForm[Dataset]
+    CaseFormBase = forms.ModelForm[Case]
+    DatasetFormBase = forms.ModelForm[Dataset]
 else:
     InlineBase, CaseFormBase, DatasetFormBase = admin.TabularInline, forms.ModelForm, forms.ModelForm
 

@@ -31,7 +31,7 @@ def test_a_difference_of_known_tables_has_their_p_and_its_sign() -> None:
     pairs = [(True, True)] * 794 + [(True, False)] * 150 + [(False, True)] * 86 + [(False, False)] * 570
     told = difference(pairs)
     assert told["p"] == pytest.approx(3.716e-05, rel=1e-3)
-    assert [round(told[name], 3) for name in ("low", "difference", "high")] == [-0.059, -0.04, -0.021]  # type: ignore[literal-required]
+    assert [round(told[name], 3) for name in ("low", "difference", "high")] == [-0.059, -0.04, -0.021]
     nothing = difference([])
     assert (nothing["difference"], nothing["p"]) == (0, 1)
     assert nothing["low"] == -nothing["high"] < -0.8
@@ -103,7 +103,7 @@ def test_staff_collect_requests_and_say_what_they_must_hold(admin_client: Client
     dataset = Dataset.objects.get()
     case = dataset.cases.get()
     assert (case.request_id, case.thread_id) == (snapshot.pk, thread.pk)
-    assert AuditEvent.objects.filter(target=str(dataset.pk), details__act="cases").exists()
+    assert AuditEvent.objects.filter(target_id=str(dataset.pk), details__act="cases").exists()
 
     page = reverse("admin:conversations_dataset_change", args=[dataset.pk])
     management = {"cases-TOTAL_FORMS": "1", "cases-INITIAL_FORMS": "1", "cases-0-id": str(case.pk)}
