@@ -52,6 +52,7 @@ FORMS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """What a new row of each model that staff may add is made of, beside what its page offers."""
 CHANGED_BY_ACTIONS = {
+    "conversations.ContextSnapshot",
     "conversations.OutgoingMail",
     "conversations.Invitation",
     "conversations.Feedback",

@@ -23,7 +23,7 @@ from tests.conversations.regression.test_replay import talk
 from tests.conversations.rest.client import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
-CHEAPER = {"history_turns_max": 2, "history_turns_min": 2, "memory_tokens": 0}
+CHEAPER = {"history_turns_max": 2, "history_turns_min": 2, "memory_tokens": 0, "recall_tokens": 0}
 
 
 def test_a_difference_of_known_tables_has_their_p_and_its_sign() -> None:
@@ -94,7 +94,7 @@ async def test_versions_are_scored_side_by_side_and_a_dataset_comes_back_from_js
 
 
 def test_staff_collect_requests_and_say_what_they_must_hold(admin_client: Client, user: User) -> None:
-    snapshot = make_snapshot(thread := make_thread(user, ["Where is my dog?"]))
+    snapshot = make_snapshot(thread := make_thread(user, ["Where is my dog?", "I do not know."]))
     feedback = make_feedback(thread.messages.get(position=2), request=snapshot)
     for name, pk in (("feedback", feedback.pk), ("contextsnapshot", snapshot.pk)):
         page = reverse(f"admin:conversations_{name}_changelist")
