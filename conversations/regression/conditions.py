@@ -1,6 +1,6 @@
 """Conditions under which a run fails, as operators write them: ``lost.turns > 1 %``, ``cost > 5 %``. Pure.
 
-Of what can be lost or gained, of ``changed``, ``over_budget`` and ``not_replayable`` the number of requests counts, or with
+Of what can be lost, gained or moved, of ``lost.cited`` (a part of a file that the reply cited), ``changed``, ``over_budget`` and ``not_replayable`` the number of requests counts, or with
 ``%`` their share of all; of ``tokens`` and ``cost`` by how many per cent they have grown.
 """
 
@@ -17,7 +17,9 @@ REQUESTS: Mapping[str, Callable[[Report], int]] = {
     "not_replayable": lambda report: report.not_replayable,
     "over_budget": lambda report: report.newly_over_budget,
     **{f"lost.{kind}": lambda report, kind=kind: report.losing[kind] for kind in KINDS},  # type: ignore[misc]
+    "lost.cited": lambda report: report.losing_cited,
     **{f"gained.{kind}": lambda report, kind=kind: report.gaining[kind] for kind in KINDS},  # type: ignore[misc]
+    **{f"moved.{kind}": lambda report, kind=kind: report.moving[kind] for kind in KINDS},  # type: ignore[misc]
 }
 GROWTH: Mapping[str, Callable[[Report], float]] = {
     "tokens": lambda report: report.tokens.growth,

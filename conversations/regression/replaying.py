@@ -1,7 +1,9 @@
 """Requests of an assistant, each built again and compared. Reads only."""
 
+import heapq
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
@@ -10,22 +12,34 @@ from django.db.models import Q
 
 from conversations.context import replay
 from conversations.context.built_context import Context
-from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
 from conversations.context.record.assistant_versions import assistant_then
 from conversations.context.record.request_record import NotReplayable, Record, record_of
 from conversations.context.render.rendering import digest
-from conversations.models import Assistant, ContextSnapshot
+from conversations.context.replay import ReplayedContexts
+from conversations.models import Assistant, ContextSnapshot, Message
 from conversations.providers import ProviderError, prices
 from conversations.providers.price_list import FREE, price_list
 from conversations.providers.prices import PriceList, Tokens
-from conversations.regression.outcomes import Outcome, Side, held, held_by, positions_of
+from conversations.regression.outcomes import (
+    BESIDE,
+    STANDING,
+    Outcome,
+    Side,
+    held,
+    held_by,
+    positions_of,
+    recorded_sections,
+    sections_of,
+)
 from conversations.regression.report import Report
 from conversations.regression.settings_at import settings_at
 from conversations.runtime.db import read_only
 from conversations.runtime.values import dataclass
 
 REPLYING = (ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT)
+PAGE = 500
+"""Ids that are read at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,22 +50,42 @@ class Change:
     wanted: Assistant | None = None
 
 
-def requests_of(assistant: Assistant, *, since: datetime, sample: int | None = None) -> Sequence[uuid.UUID]:
-    """The ids of its requests that replied, oldest first; of more than ``sample`` as many, chosen by their ids."""
+def requests_of(
+    assistant: Assistant,
+    *,
+    since: datetime,
+    until: datetime | None = None,
+    sample: int | None = None,
+    after: uuid.UUID | None = None,
+) -> Iterator[uuid.UUID]:
+    """The ids of its requests that replied, in their order; of more than ``sample`` as many, chosen by their ids. Those up to
+    ``after`` are left out of what was chosen."""
     of_version = Q(version__assistant=assistant) | Q(version=None, thread__assistant=assistant)
     made = ContextSnapshot.objects.filter(of_version, created_at__gte=since, purpose__in=REPLYING)
-    ids = [*made.order_by("created_at", "id").values_list("id", flat=True)]
-    if sample is None or len(ids) <= sample:
-        return ids
-    chosen = {*sorted(ids, key=lambda id: sha256(id.bytes).digest())[:sample]}
-    return [id for id in ids if id in chosen]
+    made = made.filter(created_at__lt=until) if until else made
+    if sample is not None:
+        ids = made.values_list("id", flat=True).iterator()
+        chosen = heapq.nsmallest(sample, ids, key=lambda id: sha256(id.bytes).digest())
+        yield from sorted(id for id in chosen if after is None or id > after)
+        return
+    while page := [*(made.filter(id__gt=after) if after else made).order_by("id").values_list("id", flat=True)[:PAGE]]:
+        yield from page
+        after = page[-1]
+
+
+def count_of(assistant: Assistant, *, since: datetime, until: datetime | None = None, sample: int | None = None) -> int:
+    """How many ``requests_of`` gives."""
+    of_version = Q(version__assistant=assistant) | Q(version=None, thread__assistant=assistant)
+    made = ContextSnapshot.objects.filter(of_version, created_at__gte=since, purpose__in=REPLYING)
+    count = (made.filter(created_at__lt=until) if until else made).count()
+    return count if sample is None else min(count, sample)
 
 
 def replay_requests(ids: Iterable[uuid.UUID], change: Change, report: Report) -> Iterator[uuid.UUID]:
     """Each id once its outcome is in the report. One that was deleted meanwhile is passed over."""
     known = price_list()
     for id in ids:
-        snapshot = ContextSnapshot.objects.select_related("thread__assistant").filter(id=id).first()
+        snapshot = ContextSnapshot.objects.select_related("thread__assistant", "version").filter(id=id).first()
         if snapshot:
             _add(snapshot, change, known, report)
         yield id
@@ -74,11 +108,26 @@ def outcome_of(record: Record, change: Change, known: PriceList) -> tuple[Outcom
     if change.wanted is None:
         own = replay.build(record, record.settings)
         before, after = _recorded_side(record, known), _side(own, record, known)
-        return Outcome(request=record.snapshot.pk, before=before, after=after), before.digest == after.digest
+        is_exact = before.digest == after.digest
+    else:
+        remade = remade_at(record, change.wanted)
+        before, after = (_side(context, record, known) for context in (remade.own, remade.other))
+        is_exact = remade.is_exact
+    outcome = Outcome(request=record.snapshot.pk, before=before, after=after)
+    return (replace(outcome, cited=_cited(record.snapshot)) if outcome.lost("parts") else outcome), is_exact
+
+
+def remade_at(record: Record, wanted: Assistant) -> ReplayedContexts:
+    """As it was, and as the assistant at another version would have had it. Raises ``ProviderError``."""
     then = assistant_then(record.snapshot, record.thread.assistant)
-    remade = replay.remake(record, settings_at(record, then, change.wanted))
-    sides = [_side(context, record, known) for context in (remade.own, remade.other)]
-    return Outcome(request=record.snapshot.pk, before=sides[0], after=sides[1]), remade.is_exact
+    return replay.remake(record, settings_at(record, then, wanted))
+
+
+def _cited(snapshot: ContextSnapshot) -> frozenset[str]:
+    """Parts of files that the reply cites, as ``Held`` names them."""
+    answers = Message.objects.filter(user=snapshot.user_id, thread=snapshot.thread_id, reply=snapshot.reply_id)
+    lists = answers.exclude(citations=None).values_list("citations", flat=True)
+    return frozenset(f"{each['file']} {each['part']}" for citations in lists for each in citations)
 
 
 def _side(context: Context, record: Record, known: PriceList) -> Side:
@@ -87,6 +136,8 @@ def _side(context: Context, record: Record, known: PriceList) -> Side:
         digest=digest(context.payload),
         held=held_by(context),
         tokens=tokens,
+        sections=sections_of(context),
+        cached=context.cache.expected,
         cost=cost_of(context.provider, context.model, tokens, record, known),
         is_over_budget=tokens > context.whole_budget.total_tokens,
     )
@@ -95,11 +146,16 @@ def _side(context: Context, record: Record, known: PriceList) -> Side:
 def _recorded_side(record: Record, known: PriceList) -> Side:
     sent = record.snapshot
     material = snapshots.material_of(sent)
-    runs = [run for run in snapshots.runs_of(sent) if run.included or run.reason is Reason.RECALLED]
+    runs = snapshots.runs_of(sent)
+    items = {STANDING: snapshots.standing_items_of(sent, material), BESIDE: sent.recalled or []}
     return Side(
         digest=bytes(sent.digest),
-        held=held({*positions_of(runs)}, snapshots.items_of(sent, material), sent.files, thread=str(sent.thread_id)),
+        held=held(
+            positions_of(run for run in runs if run.included), runs, items, sent.files, thread=str(sent.thread_id)
+        ),
         tokens=sent.total_tokens,
+        sections=recorded_sections(sent),
+        cached=snapshots.cache_of(sent).expected,
         cost=cost_of(sent.provider, sent.model, sent.total_tokens, record, known),
         is_over_budget=sent.total_tokens > sent.budget,
     )

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypedDict
+from typing import Any, TypedDict
+from xml.etree import ElementTree
 
 from conversations.regression.outcomes import KINDS, Outcome
 
@@ -24,18 +25,25 @@ class WorstRequest(TypedDict):
 
 
 class ReportAnswer(TypedDict):
-    """As ``--json`` writes it. ``cost`` is in USD, of prompts that no cache holds."""
+    """As ``--json`` writes it. ``cost`` is in USD, of prompts that no cache holds; ``cached`` are tokens that the prompt cache
+    was expected to hold."""
 
     requests: int
     identical: int
+    same_items: int
     changed: int
     not_replayable: int
     inexact: int
     over_budget: int
     lost: Mapping[str, int]
     gained: Mapping[str, int]
+    moved: Mapping[str, int]
+    lost_cited: int
+    reasons: Mapping[str, Mapping[str, int]]
     tokens: BeforeAfter
     cost: BeforeAfter
+    cached: BeforeAfter
+    sections: Mapping[str, BeforeAfter]
     worst: list[WorstRequest]
     why_not_replayable: Mapping[str, int]
     failed: list[str]
@@ -61,25 +69,52 @@ class Total:
     def answer(self) -> BeforeAfter:
         return {"before": float(self.before), "after": float(self.after)}
 
+    @property
+    def counts(self) -> BeforeAfter:
+        return {"before": int(self.before), "after": int(self.after)}
+
+
+NUMBERS = (
+    "requests",
+    "identical",
+    "same_items",
+    "changed",
+    "not_replayable",
+    "inexact",
+    "newly_over_budget",
+    "losing_cited",
+)
+COUNTERS = ("lost", "gained", "moved", "losing", "gaining", "moving", "why")
+TOTALS = ("tokens", "cost", "cached")
+
 
 @dataclass
 class Report:
     """``inexact``: of those that were compared, how many do not come out as they were sent with their own version; they are
-    compared with what comes out. ``losing`` and ``gaining`` count requests by what they lose or gain."""
+    compared with what comes out. ``same_items``: of those that changed, how many hold the same in the same places. ``losing``,
+    ``gaining`` and ``moving`` count requests by what they lose, gain or hold elsewhere, ``losing_cited`` those that lose a part
+    of a file that their reply cited. ``reasons`` are those of what is lost, by its kind."""
 
     requests: int = 0
     identical: int = 0
+    same_items: int = 0
     changed: int = 0
     not_replayable: int = 0
     inexact: int = 0
     newly_over_budget: int = 0
+    losing_cited: int = 0
     lost: Counter[str] = field(default_factory=Counter)
     gained: Counter[str] = field(default_factory=Counter)
+    moved: Counter[str] = field(default_factory=Counter)
     losing: Counter[str] = field(default_factory=Counter)
     gaining: Counter[str] = field(default_factory=Counter)
+    moving: Counter[str] = field(default_factory=Counter)
+    why: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, Counter[str]] = field(default_factory=lambda: {kind: Counter() for kind in KINDS})
     tokens: Total = field(default_factory=Total)
     cost: Total = field(default_factory=Total)
-    why: Counter[str] = field(default_factory=Counter)
+    cached: Total = field(default_factory=Total)
+    sections: dict[str, Total] = field(default_factory=dict)
     _worst: list[tuple[int, int, str]] = field(default_factory=list)
 
     def add_refusal(self, why: str) -> None:
@@ -89,34 +124,87 @@ class Report:
         self.why[why] += 1
 
     def add(self, outcome: Outcome, *, is_exact: bool) -> None:
+        before, after = outcome.before, outcome.after
         self.requests += 1
         self.inexact += not is_exact
-        self.tokens.add(outcome.before.tokens, outcome.after.tokens)
-        self.cost.add(outcome.before.cost, outcome.after.cost)
+        self.tokens.add(before.tokens, after.tokens)
+        self.cost.add(before.cost, after.cost)
+        self.cached.add(before.cached, after.cached)
+        for name in before.sections.keys() | after.sections.keys():
+            total = self.sections.setdefault(name, Total())
+            total.add(before.sections.get(name, 0), after.sections.get(name, 0))
         if outcome.is_identical:
             self.identical += 1
-            return
+        else:
+            self._add_changed(outcome)
+
+    def _add_changed(self, outcome: Outcome) -> None:
         self.changed += 1
+        self.same_items += outcome.has_same_items
         self.newly_over_budget += outcome.after.is_over_budget and not outcome.before.is_over_budget
-        lost = {kind: len(outcome.lost(kind)) for kind in KINDS}
-        gained = {kind: len(outcome.gained(kind)) for kind in KINDS}
-        for counts, requests, numbers in ((self.lost, self.losing, lost), (self.gained, self.gaining, gained)):
-            for kind, number in numbers.items():
-                counts[kind] += number
-                requests[kind] += number > 0
-        place = (sum(lost.values()), sum(gained.values()), str(outcome.request))
+        self.losing_cited += bool(outcome.lost_cited)
+        lost = {kind: outcome.lost(kind) for kind in KINDS}
+        gained = {kind: outcome.gained(kind) for kind in KINDS}
+        moved = {kind: outcome.moved(kind) for kind in KINDS}
+        for counts, requests, names in (
+            (self.lost, self.losing, lost),
+            (self.gained, self.gaining, gained),
+            (self.moved, self.moving, moved),
+        ):
+            for kind in KINDS:
+                counts[kind] += len(names[kind])
+                requests[kind] += bool(names[kind])
+        for kind in KINDS:
+            self.reasons[kind].update(outcome.after.held.why_not(kind, name) for name in lost[kind])
+        place = (sum(map(len, lost.values())), sum(map(len, gained.values())), str(outcome.request))
         (heapq.heappush if len(self._worst) < WORST else heapq.heappushpop)(self._worst, place)
 
     def merge(self, other: "Report") -> None:
         """Take in the figures of another part of the same run."""
-        for name in ("requests", "identical", "changed", "not_replayable", "inexact", "newly_over_budget"):
+        for name in NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("lost", "gained", "losing", "gaining", "why"):
+        for name in COUNTERS:
             getattr(self, name).update(getattr(other, name))
-        self.tokens.add(other.tokens.before, other.tokens.after)
-        self.cost.add(other.cost.before, other.cost.after)
+        for kind in KINDS:
+            self.reasons[kind].update(other.reasons[kind])
+        for name in TOTALS:
+            total: Total = getattr(other, name)
+            getattr(self, name).add(total.before, total.after)
+        for name, total in other.sections.items():
+            self.sections.setdefault(name, Total()).add(total.before, total.after)
         self._worst = heapq.nlargest(WORST, [*self._worst, *other._worst])
         heapq.heapify(self._worst)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As JSON, to go on later."""
+        totals = {name: getattr(self, name) for name in TOTALS}
+        return {
+            **{name: getattr(self, name) for name in NUMBERS},
+            **{name: dict(getattr(self, name)) for name in COUNTERS},
+            **{name: [str(total.before), str(total.after)] for name, total in totals.items()},
+            "reasons": {kind: dict(counts) for kind, counts in self.reasons.items()},
+            "sections": {name: [str(total.before), str(total.after)] for name, total in self.sections.items()},
+            "worst": self._worst,
+        }
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Report":
+        """From what ``stored`` gave; of nothing, an empty one."""
+        report = cls()
+        if not stored:
+            return report
+        for name in NUMBERS:
+            setattr(report, name, stored[name])
+        for name in COUNTERS:
+            setattr(report, name, Counter(stored[name]))
+        for name in TOTALS:
+            setattr(report, name, Total(*map(Decimal, stored[name])))
+        report.reasons = {kind: Counter(stored["reasons"][kind]) for kind in KINDS}
+        report.sections = {name: Total(*map(Decimal, both)) for name, both in stored["sections"].items()}
+        report._worst = [(lost, gained, request) for lost, gained, request in stored["worst"]]
+        heapq.heapify(report._worst)
+        return report
 
     @property
     def worst(self) -> Iterator[WorstRequest]:
@@ -128,15 +216,33 @@ class Report:
         return {
             "requests": self.requests,
             "identical": self.identical,
+            "same_items": self.same_items,
             "changed": self.changed,
             "not_replayable": self.not_replayable,
             "inexact": self.inexact,
             "over_budget": self.newly_over_budget,
             "lost": {kind: self.lost[kind] for kind in KINDS},
             "gained": {kind: self.gained[kind] for kind in KINDS},
-            "tokens": {"before": int(self.tokens.before), "after": int(self.tokens.after)},
+            "moved": {kind: self.moved[kind] for kind in KINDS},
+            "lost_cited": self.losing_cited,
+            "reasons": {kind: dict(self.reasons[kind]) for kind in KINDS},
+            "tokens": self.tokens.counts,
             "cost": self.cost.answer,
+            "cached": self.cached.counts,
+            "sections": {name: total.counts for name, total in sorted(self.sections.items())},
             "worst": [*self.worst],
             "why_not_replayable": dict(self.why.most_common(10)),
             "failed": failed,
         }
+
+
+def junit(assistant: str, cases: list[tuple[str, str]]) -> str:
+    """Each condition as a test, with why it failed, if it did."""
+    suite = ElementTree.Element(
+        "testsuite", name=f"replay {assistant}", tests=str(len(cases)), failures=str(sum(bool(why) for _, why in cases))
+    )
+    for name, why in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname="replay", name=name)
+        if why:
+            ElementTree.SubElement(case, "failure", message=why)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

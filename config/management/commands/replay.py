@@ -4,10 +4,11 @@ import json
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
@@ -15,8 +16,8 @@ from config.management.output import PrintableCommand
 from conversations.context.record.assistant_versions import at_version
 from conversations.models import Assistant, AssistantVersion
 from conversations.regression.conditions import Condition, InvalidCondition, parse
-from conversations.regression.replaying import Change, replay_requests, requests_of
-from conversations.regression.report import Report
+from conversations.regression.replaying import Change, count_of, replay_requests, requests_of
+from conversations.regression.report import Report, junit
 from conversations.runtime import clock
 from conversations.runtime.db import close_pool
 
@@ -70,15 +71,16 @@ class Command(PrintableCommand):
                 slugs = ", ".join(Assistant.objects.values_list("slug", flat=True))
                 raise CommandError(f"There is no assistant {assistant!r}. There are: {slugs}.")
             wanted = self._wanted(row, **options)
-            ids = requests_of(row, since=clock.now() - options["since"], sample=options["sample"])
-            report = self._replayed(ids, Change(assistant=row, wanted=at_version(row, wanted) if wanted else None))
+            asked = {"since": clock.now() - options["since"], "sample": options["sample"]}
+            change = Change(assistant=row, wanted=at_version(row, wanted) if wanted else None)
+            report = self._replayed(requests_of(row, **asked), count_of(row, **asked), change)
         finally:
             close_pool()
         failed = [each.text for each in fail_on if each.fails(report)]
         answer = json.dumps(report.answer(failed), indent=2)
         if options["junit"]:
             self._write(
-                options["junit"], _junit(assistant, [(each.text, each.why_it_fails(report)) for each in fail_on])
+                options["junit"], junit(assistant, [(each.text, each.why_it_fails(report)) for each in fail_on])
             )
         if options["json"] and str(options["json"]) == "-":
             self.stdout.write(answer)
@@ -107,8 +109,8 @@ class Command(PrintableCommand):
             raise CommandError(f"{assistant.name} has no version {number}.")
         return version
 
-    def _replayed(self, ids: Any, change: Change) -> Report:
-        report, count = Report(), len(ids)
+    def _replayed(self, ids: Iterable[UUID], count: int, change: Change) -> Report:
+        report = Report()
         for done, _ in enumerate(replay_requests(ids, change, report), 1):
             if done % TOLD_EVERY == 0:
                 self.stderr.write(f"{done:,} of {count:,}")
@@ -122,7 +124,8 @@ class Command(PrintableCommand):
         )
         if report.inexact:
             self.stdout.write(f"{report.inexact:,} do not come out as they were sent with their own version.")
-        for name in ("lost", "gained"):
+        self.stdout.write(f"{report.same_items:,} of the changed hold the same in the same places.")
+        for name in ("lost", "gained", "moved"):
             figures = ", ".join(f"{number:,} {kind}" for kind, number in answer[name].items() if number)
             self.stdout.write(f"{name}: {figures or 'nothing'}")
         tokens, cost = answer["tokens"], answer["cost"]
@@ -144,14 +147,3 @@ class Command(PrintableCommand):
             path.write_text(text, "utf-8")
         except OSError as error:
             raise CommandError(f"{path} can't be written: {error.strerror}") from None
-
-
-def _junit(assistant: str, cases: list[tuple[str, str]]) -> str:
-    suite = ElementTree.Element(
-        "testsuite", name=f"replay {assistant}", tests=str(len(cases)), failures=str(sum(bool(why) for _, why in cases))
-    )
-    for name, why in cases:
-        case = ElementTree.SubElement(suite, "testcase", classname="replay", name=name)
-        if why:
-            ElementTree.SubElement(case, "failure", message=why)
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

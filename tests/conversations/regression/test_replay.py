@@ -114,7 +114,7 @@ async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) 
     def compare() -> None:
         draft = versions.make_draft(assistant, {"history_turns_max": 3, "history_turns_min": 2}, author=None)
         change = Change(assistant=assistant, wanted=at_version(assistant, draft))
-        ids = requests_of(assistant, since=clock.now() - WEEK)
+        ids = [*requests_of(assistant, since=clock.now() - WEEK)]
         parts = [Report(), Report()]
         for place, id in enumerate(ids):
             assert [*replay_requests([id], change, parts[place % 2])] == [id]
@@ -127,7 +127,7 @@ async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) 
         assert answer["lost"]["turns"] == sum(len(each.lost("turns")) for each in outcomes)
         assert answer["tokens"]["after"] == sum(each.after.tokens for each in outcomes)
         assert 0 < answer["changed"] == sum(not each.is_identical for each in outcomes)
-        assert len(requests_of(assistant, since=clock.now() - WEEK, sample=2)) == 2
+        assert len([*requests_of(assistant, since=clock.now() - WEEK, sample=2)]) == 2
 
     await in_database(compare)()
 
