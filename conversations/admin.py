@@ -19,6 +19,7 @@ from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmi
 from conversations.staff.notices import BannerAdmin, NoticeAdmin
 from conversations.staff.projects import ProjectAdmin
 from conversations.staff.prompts import SharedPromptAdmin
+from conversations.staff.replays import ReplayAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
 from conversations.staff.retention import RetentionRuleAdmin
@@ -56,6 +57,7 @@ __all__ = [
     "NoticeAdmin",
     "OutgoingMailAdmin",
     "ProjectAdmin",
+    "ReplayAdmin",
     "ReplyAdmin",
     "RetentionRuleAdmin",
     "ServiceAccountAdmin",

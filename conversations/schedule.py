@@ -18,10 +18,12 @@ from conversations.accounts import mailing
 from conversations.files import progress, storage
 from conversations.holds import release
 from conversations.models import AccountDeletion, Budget, File
+from conversations.regression import replays
 from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
 from conversations.tasks import (
+    advance_replays,
     close_temporary,
     delete_accounts,
     enqueue_reading,
@@ -56,6 +58,7 @@ INDEX_EVERY = timedelta(seconds=10)
 LINT_EVERY, NIGHT = timedelta(hours=20), range(2, 6)
 """Once a night, within these hours of the server’s time zone."""
 MAIL_EVERY = timedelta(seconds=2)
+REPLAY_EVERY = timedelta(seconds=2)
 REST = timedelta(minutes=1)
 FILE_REST, LONGEST_FILE_REST = timedelta(seconds=1), timedelta(minutes=10)
 """After the first task to read a file that failed; after many of them."""
@@ -68,6 +71,7 @@ OTHERS: list[tuple[Task[[], None], timedelta, Callable[[datetime], bool]]] = [
     (remove_bytes, REMOVE_EVERY, lambda now: storage.due(now).exists()),
     (retain, RETAIN_EVERY, lambda now: True),
     (lint_context, LINT_EVERY, lambda now: timezone.localtime(now).hour in NIGHT),
+    (advance_replays, REPLAY_EVERY, lambda now: replays.due().exists()),
     (close_temporary, CLOSE_EVERY, lambda now: temporary.due(now).exists()),
     (delete_accounts, REST, lambda now: AccountDeletion.objects.filter(due_at__lte=now).exists()),
     (warn_of_budgets, REST, lambda now: Budget.objects.exists()),

@@ -18,6 +18,7 @@ from conversations.holds import release
 from conversations.linter import lint
 from conversations.models import Budget, File
 from conversations.providers.errors import place_of
+from conversations.regression import replays
 from conversations.runtime import clock, interruption, telemetry
 from conversations.runtime.request_ids import request_scope
 from conversations.threads import temporary
@@ -90,6 +91,12 @@ def announce_limit(budget_id: int, period: str, level: int) -> None:
 @unattended
 def lint_context() -> None:
     lint.lint(clock.now())
+
+
+@task()
+@unattended
+def advance_replays() -> None:
+    replays.advance(interruption.is_requested)
 
 
 @task()

@@ -21,6 +21,7 @@ SEEN = {
         "modelprice",
         "moderationfinding",
         "project",
+        "replay",
         "reply",
         "share",
         "sharedprompt",
@@ -33,6 +34,8 @@ SEEN = {
 EXISTENCE = {(app, f"view_{model}") for app, models in SEEN.items() for model in models}
 QUEUE = {("conversations", f"change_{queue}") for queue in ("feedback", "lintfinding")}
 """Support works through what people say of replies, and what the linter found."""
+REPLAYS = {("conversations", "add_replay")}
+"""Leads try drafts on past requests."""
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
 HAND_OVER = {("conversations", "hand_over_share")}
 """Leads give what people who have left share to somebody who is there. They can't take it themselves."""
@@ -49,7 +52,7 @@ LEGAL = {("conversations", f"{action}_legalhold") for action in ("add", "change"
 """Who begins and ends legal holds, and reads for a stated reason what they keep."""
 GROUPS = {
     "Support": EXISTENCE | QUEUE,
-    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER,
+    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER | REPLAYS,
     "Auditors": AUDIT,
     DIRECTORY: PEOPLE,
     "Legal": LEGAL | CONTENT,

@@ -69,6 +69,7 @@ CLASSES: Mapping[str, tuple[int, int]] = {
             AuditKind.SETTINGS_CHANGED,
             AuditKind.BUDGET_CHANGED,
             AuditKind.FINDING_CHANGED,
+            AuditKind.REPLAY_CHANGED,
             AuditKind.RETENTION_CHANGED,
             AuditKind.THREAD_CLEARED,
             AuditKind.BACKUP_RESTORED,

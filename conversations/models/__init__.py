@@ -21,6 +21,7 @@ from conversations.models.moderation import ModerationFinding, Moderator, Stage
 from conversations.models.notices import Banner, Notice, NoticeAcceptance
 from conversations.models.projects import Instructions, Project
 from conversations.models.prompts import Prompt, SharedPrompt
+from conversations.models.replays import Replay
 from conversations.models.replies import Quotation, Reply, ReplyEvent
 from conversations.models.retention import RetentionRule
 from conversations.models.schedules import Schedule
@@ -86,6 +87,7 @@ __all__ = [
     "Project",
     "Prompt",
     "Quotation",
+    "Replay",
     "Reply",
     "ReplyEvent",
     "RequestHour",

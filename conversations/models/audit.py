@@ -66,6 +66,7 @@ class AuditKind(models.TextChoices):
     RETENTION_CHANGED = "retention_changed", _("retention changed")
     MODERATION_REFUSED = "moderation_refused", _("refused by moderation")
     FINDING_CHANGED = "finding_changed", _("finding of the linter opened, accepted or mended")
+    REPLAY_CHANGED = "replay_changed", _("replay of requests started or cancelled")
     NOTICE_ACCEPTED = "notice_accepted", _("notice accepted")
     BACKUP_MADE = "backup_made", _("backup made")
     BACKUP_RESTORED = "backup_restored", _("backup restored")

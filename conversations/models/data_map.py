@@ -497,6 +497,7 @@ TABLES: dict[str, Table] = {
     "conversations.Dataset": Table(staff="name note"),
     "conversations.Case": Table(goes_with="thread", staff="evidence contains patterns"),
     "conversations.LintFinding": Table(staff="reason", never="rule subject state setting details"),
+    "conversations.Replay": Table(staff="conditions", never="state figures problem"),
     "conversations.RequestHour": Table(never="provider model figures"),
     "conversations.TemporaryHour": Table(never="provider model figures"),
     "conversations.Lease": Table(never="name"),

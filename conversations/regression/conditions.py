@@ -1,7 +1,8 @@
 """Conditions under which a run fails, as operators write them: ``lost.turns > 1 %``, ``cost > 5 %``. Pure.
 
-Of what can be lost, gained or moved, of ``lost.cited`` (a part of a file that the reply cited), ``changed``, ``over_budget`` and ``not_replayable`` the number of requests counts, or with
-``%`` their share of all; of ``tokens`` and ``cost`` by how many per cent they have grown.
+Of what can be lost, gained or moved, of ``lost.cited`` (a part of a file that the reply cited), ``changed``, ``over_budget``
+and ``not_replayable`` the number of requests counts, or with ``%`` their share of all; of ``tokens`` and ``cost`` by how many
+per cent they have grown.
 """
 
 import re

@@ -127,7 +127,7 @@ def _cited(snapshot: ContextSnapshot) -> frozenset[str]:
     """Parts of files that the reply cites, as ``Held`` names them."""
     answers = Message.objects.filter(user=snapshot.user_id, thread=snapshot.thread_id, reply=snapshot.reply_id)
     lists = answers.exclude(citations=None).values_list("citations", flat=True)
-    return frozenset(f"{each['file']} {each['part']}" for citations in lists for each in citations)
+    return frozenset(f"{each['file']} {each['part']}" for citations in lists for each in citations or ())
 
 
 def _side(context: Context, record: Record, known: PriceList) -> Side:

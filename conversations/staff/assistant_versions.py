@@ -78,6 +78,7 @@ def versions_view(admin: Any, request: HttpRequest, object_id: str) -> HttpRespo
         "opts": admin.opts,
         "original": assistant,
         "rows": list(rows_of(assistant)),
+        "may_replay": request.user.has_perm("conversations.add_replay"),
         "may_publish": admin.has_change_permission(request, assistant),
     }
     return TemplateResponse(request, "admin/conversations/assistant/versions.html", context)

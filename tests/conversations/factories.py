@@ -39,6 +39,7 @@ from conversations.models import (
     Moderator,
     Project,
     Prompt,
+    Replay,
     Reply,
     Schedule,
     Share,
@@ -306,6 +307,13 @@ def make_lint_finding(**values: Any) -> LintFinding:
     about = {"rule": "unused_tool", "subject": "draw_chart", "setting": "tools", "count": 40, "tokens_month": 4_000}
     times = dict.fromkeys(("first_seen_at", "seen_at", "state_since"), now)
     return LintFinding.objects.create(assistant=Assistant.objects.get(slug="companion"), **about | times | values)
+
+
+def make_replay(**values: Any) -> Replay:
+    """Of the companion, as this release of the code."""
+    now = timezone.now()
+    about = {"since": now, "created_at": now, "ended_at": now, "requests": 0, "state": "done"}
+    return Replay.objects.create(assistant=Assistant.objects.get(slug="companion"), **about | values)
 
 
 def make_project(user: User, name: str = "Garden", **values: Any) -> Project:

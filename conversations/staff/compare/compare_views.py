@@ -5,23 +5,27 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
 from conversations.context.record import snapshots
+from conversations.context.record.request_record import NotReplayable
 from conversations.context.render.rendering import canonical, sha256
-from conversations.models import ContextSnapshot
+from conversations.models import AssistantVersion, ContextSnapshot
+from conversations.providers import ProviderError
 from conversations.runtime.wording import lazy
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import InspectionAdmin
 from conversations.staff.compare.compare_page import compare_page
+from conversations.staff.compare.replay_side import side_at
 from conversations.staff.compare.sides import neighbour, side_of, summaries_of
 from conversations.staff.compare.what_if_page import what_if_page
 
 TEMPLATES = "admin/conversations/contextsnapshot"
+RELEASE = "release"
 NOBODY = lazy("No model request has this id. Paste a whole one.")
 
 
@@ -53,6 +57,8 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
 
     def compare_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         snapshot = self._snapshot(request, id)
+        if version := request.GET.get("version"):
+            return self._compare_version(request, snapshot, version)
         other_id = request.GET.get("with", "").strip()
         previous = neighbour(snapshot, later=False)
         before = self.get_object(request, other_id) if other_id else previous
@@ -72,6 +78,24 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
             page = compare_page(a, side_of(snapshot, shown=sight.shown), summaries_of(a))
             context |= {"page": page, "sight": sight, "other_sight": None if same else other_sight}
         return self._page(request, snapshot, "compare", context)
+
+    def _compare_version(self, request: HttpRequest, snapshot: ContextSnapshot, pk: str) -> HttpResponse:
+        """With what another version, or this release, would have built."""
+        version = AssistantVersion.objects.select_related("assistant").filter(pk=pk).first() if pk.isdecimal() else None
+        if version is None and pk != RELEASE:
+            raise Http404
+        sight = self._look(request, snapshot, "comparison")
+        context: dict[str, Any] = {"title": gettext("Compare requests"), "sight": sight, "tried": version}
+        try:
+            after = side_at(snapshot, version, shown=sight.shown)
+        except NotReplayable as error:
+            context["refusal"] = str(error)
+        except ProviderError as error:
+            context["refusal"] = error.message
+        else:
+            before = side_of(snapshot, shown=sight.shown)
+            context["page"] = compare_page(before, after, summaries_of(before))
+        return self._page(request, snapshot, "compare_version", context)
 
     def what_if_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         snapshot = self._snapshot(request, id)
