@@ -80,6 +80,7 @@ EDITED = {
     "conversations_connection",
     "conversations_legalhold",
     "conversations_model",
+    "conversations_replay",
     "conversations_retentionrule",
     "conversations_serviceaccount",
     "conversations_moderator",
@@ -90,10 +91,9 @@ EDITED = {
     "artifacts_preset",
     "socialaccount_socialapp",
 }
-DELETED = EDITED - {"conversations_assistant", "conversations_serviceaccount", "conversations_legalhold"} | {
-    "conversations_thread"
-}
-"""The default assistant stays, and that there was a hold."""
+KEPT = {"conversations_assistant", "conversations_serviceaccount", "conversations_legalhold", "conversations_replay"}
+"""The default assistant stays, and that there was a hold or a replay."""
+DELETED = EDITED - KEPT | {"conversations_thread"}
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
 INSPECTED = {
     "conversations_contextsnapshot": {"overview", "compare", "what_if", "prove"},
@@ -103,6 +103,7 @@ INSPECTED = {
     "conversations_auditevent": {"download"},
     "conversations_assistant": {"versions"},
     "conversations_notice": {"preview"},
+    "conversations_replay": {"report", "junit"},
 }
 """Pages beside Django's own, of which every one takes the permission to view the rows."""
 READ = {
