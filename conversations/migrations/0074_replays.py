@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0069_lint_findings'),
+        ('conversations', "0073_datasets"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
