@@ -330,7 +330,11 @@ def kind_of(route: str) -> Kind | None:
     return EXPECTED.get(route)
 
 
-POSTED = ("account/instructions/", *(f"projects/<uuid:project_id>/{what}/" for what in ("new", "delete")))
+POSTED = (
+    "account/instructions/",
+    "schedules/<uuid:schedule_id>/pause/",
+    *(f"projects/<uuid:project_id>/{what}/" for what in ("new", "delete")),
+)
 
 
 def methods_of(route: str, view: Any) -> list[str]:
