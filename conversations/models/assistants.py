@@ -110,7 +110,9 @@ class Assistant(models.Model):
         default="",
         db_default="",
         choices=CacheLifetime,
-        help_text="How long the provider’s prompt cache is asked to keep what is sent. Empty: as each person’s pauses tell.",
+        help_text=(
+            "How long the provider’s prompt cache is asked to keep what is sent. Empty: as each person’s pauses tell."
+        ),
     )
     is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
     is_active = models.BooleanField(default=True, help_text="Offered for new threads.")

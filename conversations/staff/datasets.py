@@ -116,4 +116,5 @@ class Collecting[M: Model]:
         assert isinstance(request.user, User)
         ids = queryset.exclude(**{self.request_field: None}).values_list(self.request_field, flat=True)
         added = collect([*ids], by=request.user)
-        self.message_user(request, counted("{count} case was added.", "{count} cases were added.", added))  # type: ignore[attr-defined]
+        told = counted("{count} case was added.", "{count} cases were added.", added)
+        self.message_user(request, told)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What a sentence tells to hold in a person's life, or to have ended, by kind – a home, a car –: ``fact_kinds.toml``. Pure."""
+"""What a sentence tells to hold in a person's life, or to have ended, by kind (a home, a car): ``fact_kinds.toml``. Pure."""
 
 import re
 from collections.abc import Iterator

@@ -121,7 +121,11 @@ def test_spans_of_a_subject_never_overlap_in_whatever_order_they_are_heard_of(
         ("Ich habe einen Hund.", "Ich habe keinen Hund.", None),
         ("J'adore la cuisine chinoise. J'ai un chien.", "Je déteste la cuisine chinoise. Je n'ai pas de chien.", None),
         ("Odio la comida china. Tengo un perro.", "Me encanta la comida china. No tengo perro.", None),
-        ("Я люблю китайскую еду. У меня есть собака.", "Я ненавижу китайскую еду. У меня нет собаки.", None),
+        (
+            "Я люблю китайскую еду. У меня есть собака.",
+            "Я ненавижу китайскую еду. У меня нет собаки.",
+            None,
+        ),
         ("我喜欢中国菜。我有一只狗。", "我讨厌中国菜。我没有狗。", None),
         ("My favourite colour is blue.", "Green is my favourite colour.", None),
     ],
