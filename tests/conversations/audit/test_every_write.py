@@ -42,6 +42,7 @@ FORMS: dict[str, dict[str, Any]] = {
         "name": "Words", "kind": "patterns", "patterns": "secret", "action": "mark", "examines_messages": "on",
     },
     "conversations.Notice": {"title": "Rules", "text": "Be kind."},
+    "conversations.Replay": {},
     "conversations.RetentionRule": {"kind": "files", "days": 9_000, "_seen": "1"},
     "conversations.ServiceAccount": {"username": "robot", "purpose": "A directory"},
     "conversations.SharedPrompt": {"name": "Letter", "text": "Write a letter."},
