@@ -19,10 +19,10 @@ def read_plans(statement: str, values: Mapping[str, Any], known: PriceList, at: 
     steps: dict[tuple[int, str, str], list[Step]] = defaultdict(list)
     used: dict[tuple[int, str, str], Tokens] = {}
     for assistant, provider, model, *row in run(statement, **values):
-        asked = assistant, provider, model
+        key = assistant, provider, model
         step, tokens = _step(*row)
-        steps[asked].append(step)
-        used[asked] = _added(used.get(asked, Tokens()), tokens)
+        steps[key].append(step)
+        used[key] = _added(used.get(key, Tokens()), tokens)
     plans: dict[int, list[Plan]] = defaultdict(list)
     for (assistant, provider, model), own in steps.items():
         price = prices.price_of(known, provider=provider, model=model, at=at, prompt=0)

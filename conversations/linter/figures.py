@@ -14,7 +14,7 @@ from conversations.upkeep.hourly_figures import Hour
 MOST_IDS = 20
 PROMPT_KINDS = tuple(kind for kind in KINDS if kind != "output")
 
-type Asked = tuple[int, str, str]
+type ModelKey = tuple[int, str, str]
 """Assistant, provider and model."""
 
 
@@ -47,12 +47,12 @@ class Row:
     cost: Decimal | None = None
 
     @property
-    def asked(self) -> Asked:
+    def key(self) -> ModelKey:
         return self.assistant, self.provider, self.model
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class Finding:
     """``cost`` is in USD, ``None`` where the tokens cost nothing or no price is known."""
 
     rule: str
@@ -72,44 +72,46 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rates:
-    """USD for a token, by what was asked; without what has no price."""
+    """USD for a token, by model; without what has no price."""
 
-    by_price: Mapping[Price, Mapping[Asked, Decimal]]
+    by_price: Mapping[Price, Mapping[ModelKey, Decimal]]
 
     def cost(self, row: Row, price: Price) -> Decimal | None:
         if price is Price.OWN:
             return row.cost
-        rate = self.by_price.get(price, {}).get(row.asked)
+        rate = self.by_price.get(price, {}).get(row.key)
         return None if rate is None else rate * row.tokens
 
 
 def rates_of(hours: Iterable[Hour], known: PriceList, at: datetime) -> Rates:
     """Of the figures of hours, each at the price of its time; what is missed at the price of today."""
-    paid: dict[Asked, Decimal] = {}
-    sent: dict[Asked, int] = {}
-    missed: dict[Asked, Decimal] = {}
+    paid: dict[ModelKey, Decimal] = {}
+    sent: dict[ModelKey, int] = {}
+    missed: dict[ModelKey, Decimal] = {}
     for hour in hours:
-        asked = hour.assistant, hour.provider, hour.model
+        key = hour.assistant, hour.provider, hour.model
         tokens = Tokens(**{kind: hour.figures[kind] for kind in PROMPT_KINDS})
         price = prices.price_of(known, provider=hour.provider, model=hour.model, at=hour.hour, prompt=hour.above + 1)
         if price and tokens.prompt:
-            paid[asked] = paid.get(asked, Decimal(0)) + prices.cost_of(price, tokens)
-            sent[asked] = sent.get(asked, 0) + tokens.prompt
+            paid[key] = paid.get(key, Decimal(0)) + prices.cost_of(price, tokens)
+            sent[key] = sent.get(key, 0) + tokens.prompt
         today = prices.price_of(known, provider=hour.provider, model=hour.model, at=at, prompt=0)
         if today:
-            missed[asked] = (today.input - today.cache_read) / 1_000_000
-    average = {asked: paid[asked] / sent[asked] for asked in paid}
+            missed[key] = (today.input - today.cache_read) / 1_000_000
+    average = {key: paid[key] / sent[key] for key in paid}
     return Rates(by_price={Price.PROMPT: average, Price.MISSED: missed})
 
 
-def added_up(rule: str, rows: Iterable[Row], *, price: Price, setting: Mapping[str, str], rates: Rates) -> list[Found]:
+def added_up(
+    rule: str, rows: Iterable[Row], *, price: Price, setting: Mapping[str, str], rates: Rates
+) -> list[Finding]:
     """One for each assistant and subject. ``setting`` names the assistant's field by the first word of the subject; the one
     without a word is for all others."""
     together: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
         together.setdefault((row.assistant, row.subject), []).append(row)
     return [
-        Found(
+        Finding(
             rule=rule,
             assistant=assistant,
             subject=subject,

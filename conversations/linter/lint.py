@@ -10,7 +10,7 @@ from django.db import transaction
 from conversations import audit
 from conversations.audit import AuditKind
 from conversations.linter.cache_planner import Plan
-from conversations.linter.figures import Found, added_up, rates_of
+from conversations.linter.figures import Finding, added_up, rates_of
 from conversations.linter.rules import RULES, Window
 from conversations.models import CacheForecast, ContextSnapshot, LintFinding
 from conversations.providers.price_list import price_list
@@ -22,18 +22,18 @@ MONTH = timedelta(days=30)
 State = LintFinding.State
 
 
-def lint(now: datetime) -> Sequence[Found]:
+def lint(now: datetime) -> Sequence[Finding]:
     """Look, and store what was found. What costs the most comes first."""
     seen = look(now - MONTH, now)
     store(seen, now)
-    return seen.found
+    return seen.findings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """What costs the most first; and plans of the prompt cache by assistant."""
 
-    found: Sequence[Found]
+    findings: Sequence[Finding]
     plans: Mapping[int, Plan]
 
 
@@ -42,32 +42,39 @@ def look(since: datetime, now: datetime) -> Seen:
     start = since.replace(minute=0, second=0, microsecond=0)
     known = price_list()
     rates = rates_of(hourly_figures.hours(start, now), known, now)
-    found: list[Found] = []
+    findings: list[Finding] = []
     with transaction.atomic():
         window = Window(since, now, known)
         for rule in RULES:
             each = added_up(rule.slug, rule.rows(window), price=rule.price, setting=rule.setting, rates=rates)
-            found += [one for one in each if one.count >= window.least]
+            findings += [finding for finding in each if finding.count >= window.least]
         plans = window.plans
         transaction.set_rollback(True)  # its tables are of no further use, and a nested transaction would keep them
-    in_order = sorted(found, key=lambda one: (-(one.cost or 0), -one.tokens, one.key))
-    return Seen(found=in_order, plans=plans)
+    in_order = sorted(findings, key=lambda finding: (-(finding.cost or 0), -finding.tokens, finding.key))
+    return Seen(findings=in_order, plans=plans)
 
 
 @transaction.atomic
 def store(seen: Seen, now: datetime) -> None:
     """Where there was no request to look at, nothing is known to be mended."""
     rows = {(row.rule, row.assistant_id, row.subject): row for row in LintFinding.objects.select_for_update()}
-    for one in seen.found:
-        row = rows.pop(one.key, None)
+    for finding in seen.findings:
+        row = rows.pop(finding.key, None)
         if row is None:
-            row = LintFinding(rule=one.rule, assistant_id=one.assistant, subject=one.subject, first_seen_at=now)
+            row = LintFinding(
+                rule=finding.rule, assistant_id=finding.assistant, subject=finding.subject, first_seen_at=now
+            )
             row.state_since = now
         elif row.state == State.MENDED:
             row.reason, row.accepted_by = "", None
             move(row, State.OPEN, now)
-        row.setting, row.count, row.tokens_month, row.cost_month = one.setting, one.count, one.tokens, one.cost
-        row.example_id, row.details, row.seen_at = UUID(one.example), dict(one.details), now
+        row.setting, row.count, row.tokens_month, row.cost_month = (
+            finding.setting,
+            finding.count,
+            finding.tokens,
+            finding.cost,
+        )
+        row.example_id, row.details, row.seen_at = UUID(finding.example), dict(finding.details), now
         row.save()
     _store_plans(seen.plans, now)
     if ContextSnapshot.objects.filter(id__gte=lowest_uuid7(now - MONTH)).exists():

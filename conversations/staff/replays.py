@@ -275,7 +275,9 @@ class ReplayAdmin(ReadOnlyAdmin[Replay]):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         pk = request.GET.get("version", "")
-        versions = AssistantVersion.objects.filter(**({"pk": pk} if pk.isdecimal() else {"assistant__is_default": True}))
+        versions = AssistantVersion.objects.filter(
+            **({"pk": pk} if pk.isdecimal() else {"assistant__is_default": True})
+        )
         version = versions.first()
         return {"tried": f"{version.assistant_id}:{version.pk}"} if version else {}
 

@@ -18,7 +18,7 @@ from conversations.context.record.snapshot_codec import pack_cache
 from conversations.context.render.tool_sections import ToolTexts
 from conversations.context.rules.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState
 from conversations.linter import lint
-from conversations.linter.figures import Found
+from conversations.linter.figures import Finding
 from conversations.models import (
     Assistant,
     AuditEvent,
@@ -95,9 +95,9 @@ def thread() -> Thread:
     return thread
 
 
-def look() -> dict[tuple[str, str], Found]:
+def look() -> dict[tuple[str, str], Finding]:
     now = clock.now()
-    return {(found.rule, found.subject): found for found in lint.look(now - lint.MONTH, now).found}
+    return {(found.rule, found.subject): found for found in lint.look(now - lint.MONTH, now).findings}
 
 
 def test_what_is_of_no_use_is_found_with_what_it_takes(thread: Thread) -> None:
