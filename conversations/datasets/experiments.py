@@ -19,7 +19,7 @@ from conversations.providers import ProviderError
 from conversations.providers.price_list import price_list
 from conversations.providers.prices import PriceList
 from conversations.regression.outcomes import held_by
-from conversations.regression.replaying import cost_of
+from conversations.regression.replaying import cost_of, demand_sources
 from conversations.regression.settings_at import settings_at
 from conversations.runtime.db import read_only
 from conversations.runtime.values import dataclass
@@ -108,6 +108,7 @@ def _results(case: Case, record: Record, asked: Run) -> list[VersionResult]:
         started = time.perf_counter()
         context = replay.build(record, settings, searched)
         milliseconds = 1000 * (time.perf_counter() - started)
+        demand_sources(context, record)
         tokens = context.model_tokens
         cost = cost_of(context.provider, context.model, tokens, record, asked.known)
         results.append(

@@ -104,13 +104,15 @@ def _add(snapshot: ContextSnapshot, change: Change, known: PriceList, report: Re
 
 
 def outcome_of(record: Record, change: Change, known: PriceList) -> tuple[Outcome, bool]:
-    """And whether with its own version it comes out as it was sent. Raises ``ProviderError``."""
+    """And whether with its own version it comes out as it was sent. Raises ``NotReplayable`` and ``ProviderError``."""
     if change.wanted is None:
         own = replay.build(record, record.settings)
+        demand_sources(own, record)
         before, after = _recorded_side(record, known), _side(own, record, known)
         is_exact = before.digest == after.digest
     else:
         remade = remade_at(record, change.wanted)
+        demand_sources(remade.other, record)
         before, after = (_side(context, record, known) for context in (remade.own, remade.other))
         is_exact = remade.is_exact
     outcome = Outcome(request=record.snapshot.pk, before=before, after=after)
@@ -121,6 +123,15 @@ def remade_at(record: Record, wanted: Assistant) -> ReplayedContexts:
     """As it was, and as the assistant at another version would have had it. Raises ``ProviderError``."""
     then = assistant_then(record.snapshot, record.thread.assistant)
     return replay.remake(record, settings_at(record, then, wanted))
+
+
+def demand_sources(context: Context, record: Record) -> None:
+    """Raise ``NotReplayable`` where a source fails that did not fail then: what it would have given is not lost by a change."""
+    failed = {problem.source for problem in context.problems} - {
+        each["source"] for each in record.snapshot.problems or ()
+    }
+    if failed:
+        raise NotReplayable(f"Could not be read now: {', '.join(sorted(failed))}.")
 
 
 def _cited(snapshot: ContextSnapshot) -> frozenset[str]:

@@ -18,6 +18,7 @@ from conversations.regression.replaying import Change, outcome_of, replay_reques
 from conversations.regression.report import Report
 from conversations.runtime import clock
 from conversations.runtime.db import in_database, read_only
+from conversations.runtime.db import run as execute
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory
 
@@ -159,3 +160,16 @@ async def test_a_switch_that_is_turned_on_later_changes_no_earlier_request(api: 
 def test_what_is_asked_for_wrongly_is_said(options: list[str], words: str) -> None:
     with pytest.raises(CommandError, match=words):
         call_command("replay", *options)
+
+
+async def test_a_source_that_fails_now_is_no_loss_by_the_change(user: User, api: Api, tmp_path: Path) -> None:
+    assistant = await talk(user, api)
+    await in_database(versions.make_draft)(assistant, {"history_turns_max": 2, "history_turns_min": 2}, author=None)
+    await in_database(execute)("ALTER TABLE memory_indexedpassage RENAME TO away")
+    try:
+        _, report = await in_database(run)(assistant, tmp_path, "--draft")
+    finally:
+        await in_database(execute)("ALTER TABLE away RENAME TO memory_indexedpassage")
+    why = report["why_not_replayable"]
+    assert (report["not_replayable"], report["lost"]["memories"]) == (sum(why.values()), 0), report
+    assert list(why) == ["Could not be read now: recall."], why
