@@ -138,18 +138,17 @@ def drop_ends(user_id: int, turns: Sequence[uuid.UUID]) -> None:
     """Facts of these turns that ended are not known either, and what they ended holds until what else ends it. What a person
     decided by hand stays."""
     mine = Memory.objects.filter(user=user_id)
-    resting = mine.filter(sources__overlap=list(turns), origin=Memory.Origin.CONVERSATION, settled_at=None)
-    gone = [*resting.filter(Q(ended_at=None) | Q(superseded_by__isnull=False, superseded_by__settled_at=None))]
-    reopened = mine.filter(superseded_by__in=[memory.id for memory in gone]).exclude(
-        id__in=[memory.id for memory in gone]
-    )
-    if ended := list(reopened):
+    resting = [*mine.filter(sources__overlap=list(turns), origin=Memory.Origin.CONVERSATION, settled_at=None)]
+    replacing = {memory.superseded_by_id for memory in resting if memory.ended_at}
+    undecided = {*mine.filter(id__in=replacing, settled_at=None).values_list("id", flat=True)} if replacing else set()
+    gone = {memory.id for memory in resting if memory.ended_at is None or memory.superseded_by_id in undecided}
+    if reopened := list(mine.filter(superseded_by__in=gone).exclude(id__in=gone)):
         by_project = facts_of(user_id)
-        for memory in ended:
+        for memory in reopened:
             facts = next(facts for facts in by_project.values() if memory.id in facts.by_id)
-            facts.remove(each.id for each in gone)
+            facts.remove(gone)
             reopen(memory, facts)
-    mine.filter(id__in=[memory.id for memory in gone]).delete()
+    mine.filter(id__in=gone).delete()
 
 
 def told_elsewhere(user_id: int, memories: Iterable[Memory], thread_id: uuid.UUID) -> dict[uuid.UUID, list[uuid.UUID]]:
