@@ -139,7 +139,7 @@ def drop_ends(user_id: int, turns: Sequence[uuid.UUID]) -> None:
     decided by hand stays."""
     mine = Memory.objects.filter(user=user_id)
     resting = [*mine.filter(sources__overlap=list(turns), origin=Memory.Origin.CONVERSATION, settled_at=None)]
-    replacing = {memory.superseded_by_id for memory in resting if memory.ended_at}
+    replacing = {memory.superseded_by_id for memory in resting if memory.superseded_by_id}
     undecided = {*mine.filter(id__in=replacing, settled_at=None).values_list("id", flat=True)} if replacing else set()
     gone = {memory.id for memory in resting if memory.ended_at is None or memory.superseded_by_id in undecided}
     if reopened := list(mine.filter(superseded_by__in=gone).exclude(id__in=gone)):
