@@ -140,6 +140,7 @@ def test_what_is_overwritten_is_kept_as_it_was(user: User, client: Client) -> No
         ("PATCH", "account/instructions/", {"about": "x"}),
         ("PATCH", f"threads/{thread.id}/", {"title": "x", "instructions": ""}),
         ("PATCH", f"memories/{note.id}/", {"content": "x"}),
+        ("POST", f"memories/{note.id}/forget/", {}),  # with its earlier words
         ("POST", f"messages/{answer.id}/feedback/", {"value": -1, "text": f"{CANARY} 9"}),
         ("DELETE", f"messages/{answer.id}/feedback/", {}),
     ]
