@@ -10,7 +10,7 @@ CREATE TEMPORARY TABLE lint_prefix ON COMMIT DROP AS
 SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model ORDER BY md5(sections)) AS place
 FROM (
     SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.sections, count(*) AS requests,
-           max(snapshot.id::text) AS example, any_value(snapshot.thread_id) AS thread_id
+           max(snapshot.id::text) AS example, min(snapshot.thread_id::text)::uuid AS thread_id
     FROM conversations_contextsnapshot AS snapshot
     JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
     WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')

@@ -49,8 +49,9 @@ def test_a_cursor_of_the_servers_lasts_as_long_as_a_transaction(pooler: Pooler) 
 
 
 SESSION_STATE = re.compile(
-    r"""pg_(try_)?advisory_(un)?lock | \b(UN)?LISTEN\b | \bTEMP(ORARY)?\s+TABLE\b | \bWITH\s+HOLD\b | \bLOAD\s+'
-        | set_config\([^)]*,\s*false | ["';]\s*(RESET|DISCARD|PREPARE)\s | ["';]\s*SET\s+(?!LOCAL|TRANSACTION|CONSTRAINTS)""",
+    r"""pg_(try_)?advisory_(un)?lock | \b(UN)?LISTEN\b | \bTEMP(ORARY)?\s+TABLE\b(?!\s+\w+\s+ON\s+COMMIT\s+DROP)
+        | \bWITH\s+HOLD\b | \bLOAD\s+' | set_config\([^)]*,\s*false | ["';]\s*(RESET|DISCARD|PREPARE)\s
+        | ["';]\s*SET\s+(?!LOCAL|TRANSACTION|CONSTRAINTS)""",
     re.VERBOSE,
 )
 

@@ -38,7 +38,7 @@ from memory.index.word_index import SaidTurn
 from tests.conversations.factories import make_context, make_lint_finding, make_reply, make_thread, make_user, record
 from tests.memory.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 REPEATED = "Answer in short sentences, and never in a list of points."
 MODEL = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
 TOOLS = ToolTexts(
