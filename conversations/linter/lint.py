@@ -24,20 +24,20 @@ State = LintFinding.State
 
 def lint(now: datetime) -> Sequence[Finding]:
     """Look, and store what was found. What costs the most comes first."""
-    seen = look(now - MONTH, now)
-    store(seen, now)
-    return seen.findings
+    result = look(now - MONTH, now)
+    store(result, now)
+    return result.findings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class LintResult:
     """What costs the most first; and plans of the prompt cache by assistant."""
 
     findings: Sequence[Finding]
     plans: Mapping[int, Plan]
 
 
-def look(since: datetime, now: datetime) -> Seen:
+def look(since: datetime, now: datetime) -> LintResult:
     """At the requests since then. Stores nothing."""
     start = since.replace(minute=0, second=0, microsecond=0)
     known = price_list()
@@ -51,14 +51,14 @@ def look(since: datetime, now: datetime) -> Seen:
         plans = window.plans
         transaction.set_rollback(True)  # its tables are of no further use, and a nested transaction would keep them
     in_order = sorted(findings, key=lambda finding: (-(finding.cost or 0), -finding.tokens, finding.key))
-    return Seen(findings=in_order, plans=plans)
+    return LintResult(findings=in_order, plans=plans)
 
 
 @transaction.atomic
-def store(seen: Seen, now: datetime) -> None:
+def store(result: LintResult, now: datetime) -> None:
     """Where there was no request to look at, nothing is known to be mended."""
     rows = {(row.rule, row.assistant_id, row.subject): row for row in LintFinding.objects.select_for_update()}
-    for finding in seen.findings:
+    for finding in result.findings:
         row = rows.pop(finding.key, None)
         if row is None:
             row = LintFinding(
@@ -76,7 +76,7 @@ def store(seen: Seen, now: datetime) -> None:
         )
         row.example_id, row.details, row.seen_at = UUID(finding.example), dict(finding.details), now
         row.save()
-    _store_plans(seen.plans, now)
+    _store_plans(result.plans, now)
     if ContextSnapshot.objects.filter(id__gte=lowest_uuid7(now - MONTH)).exists():
         for row in rows.values():
             if row.state != State.MENDED:
