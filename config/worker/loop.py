@@ -24,8 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from config.backups import runs
 from config.postgres.migrations import unapplied
 from config.worker.audit_sender import senders
-from config.worker.schedule_sender import schedule_sender
-from config.worker.webhook_sender import webhook_sender
+from config.worker.due_senders import schedule_sender, webhook_sender
 from conversations import schedule
 from conversations.audit import chain
 from conversations.runtime import clock, interruption, leases

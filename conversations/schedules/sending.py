@@ -5,7 +5,6 @@ before was killed before it could note that it had, is answered with what was st
 was sent make one message, sent late.
 """
 
-import asyncio
 import logging
 import threading
 import uuid
@@ -30,14 +29,15 @@ from conversations.models import AccountDeletion, Schedule
 from conversations.replies import BegunReply
 from conversations.runtime import clock
 from conversations.runtime.db import in_database
+from conversations.runtime.running_tasks import RunningTasks
 from conversations.schedules import schedules
 
 log = logging.getLogger("openbook.schedules")
 
 MOST = 16
 """Replies to scheduled messages that run at the same time."""
-LOOK_SECONDS, PAUSE_SECONDS = 1.0, 0.05
-"""Between two looks where nothing is being sent; at least."""
+LOOK_SECONDS = 1.0
+"""Between two looks where nothing is being sent."""
 REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=15)
 """Before a message is tried again that can't be sent now; at most, where a limit has room only much later."""
 WAITING = (RateLimited, ReplyInProgress, Unavailable, ModerationUnavailable, NoticeNotAccepted)
@@ -47,30 +47,17 @@ FAILED = "internal_error"
 
 async def send_until(ended: threading.Event, check: Callable[[], None]) -> None:
     """Send what is due until the event is set. ``check`` raises once another process has taken over."""
-    running: dict[asyncio.Task[None], uuid.UUID] = {}
+    running = RunningTasks[uuid.UUID](look_seconds=LOOK_SECONDS)
     await replies.startup()
     try:
         while not ended.is_set():
             check()
-            for schedule in await in_database(due)(running.values(), most=MOST - len(running)):
-                running[asyncio.create_task(send(schedule))] = schedule.id
-            await _wait(running)
-            for task in [task for task in running if task.done()]:
-                del running[task]
-                task.result()
+            for schedule in await in_database(due)(running.keys, most=MOST - len(running.keys)):
+                running.begin(schedule.id, send(schedule))
+            await running.settle()
     finally:
         await replies.drain()
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-
-async def _wait(running: Collection[asyncio.Task[None]]) -> None:
-    if running:
-        await asyncio.wait(running, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.sleep(PAUSE_SECONDS)
-    else:
-        await asyncio.sleep(LOOK_SECONDS)
+        await running.cancel()
 
 
 def due(busy: Collection[uuid.UUID], *, most: int) -> list[Schedule]:

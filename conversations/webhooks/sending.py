@@ -21,6 +21,7 @@ from conversations.models.webhooks import ANSWER_CHARS
 from conversations.providers.http_client import connection_code, open_client
 from conversations.runtime import clock
 from conversations.runtime.db import in_database
+from conversations.runtime.running_tasks import RunningTasks
 from conversations.runtime.text import clean
 from conversations.webhooks import delivery, messages
 from conversations.webhooks.delivery import Attempt, Outcome
@@ -29,8 +30,8 @@ log = logging.getLogger("openbook.webhooks")
 
 CONNECT_SECONDS, SECONDS, ANSWER_SECONDS = 5.0, 10.0, 1.0
 """To connect; until the answer begins; to read how it begins."""
-LOOK_SECONDS, PAUSE_SECONDS = 0.5, 0.05
-"""Between two looks where nothing is being sent; at least."""
+LOOK_SECONDS = 0.5
+"""Between two looks where nothing is being sent."""
 LOOK_UPS = 2 * delivery.MOST
 """Threads for names of servers: a few that are never answered must not keep others waiting."""
 
@@ -39,29 +40,16 @@ async def send_until(ended: threading.Event, check: Callable[[], None]) -> None:
     """Send what is due until the event is set. ``check`` raises once another process has taken over."""
     look_ups = ThreadPoolExecutor(max_workers=LOOK_UPS, thread_name_prefix="webhook names")
     asyncio.get_running_loop().set_default_executor(look_ups)  # which ends it with the loop
-    running: dict[asyncio.Task[None], uuid.UUID] = {}
+    running = RunningTasks[uuid.UUID](look_seconds=LOOK_SECONDS)
     async with open_client(settings.OPENBOOK_INNER_NETWORKS, connect_seconds=CONNECT_SECONDS) as client:
         try:
             while not ended.is_set():
                 check()
-                for attempt in await in_database(delivery.take)(Counter(running.values())):
-                    running[asyncio.create_task(send(client, attempt))] = attempt.webhook
-                await _wait(running)
-                for task in [task for task in running if task.done()]:
-                    del running[task]
-                    task.result()
+                for attempt in await in_database(delivery.take)(Counter(running.keys)):
+                    running.begin(attempt.webhook, send(client, attempt))
+                await running.settle()
         finally:
-            for task in running:
-                task.cancel()  # each is sent again, by whoever sends then
-            await asyncio.gather(*running, return_exceptions=True)
-
-
-async def _wait(running: dict[asyncio.Task[None], uuid.UUID]) -> None:
-    if running:
-        await asyncio.wait(running, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.sleep(PAUSE_SECONDS)
-    else:
-        await asyncio.sleep(LOOK_SECONDS)
+            await running.cancel()  # each is sent again, by whoever sends then
 
 
 async def send(client: httpx2.AsyncClient, attempt: Attempt) -> None:

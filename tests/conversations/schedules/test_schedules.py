@@ -10,7 +10,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from config.worker.schedule_sender import schedule_sender
+from config.worker.due_senders import schedule_sender
 from conversations.errors import TooManySchedules
 from conversations.models import Lease, Message, Reply, Schedule, UserLimits
 from conversations.runtime.db import in_database

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from config.worker.webhook_sender import webhook_sender
+from config.worker.due_senders import webhook_sender
 from conversations.errors import InvalidWebhook, WebhookForAllRefused
 from conversations.models import AuditEvent, AuditKind, Lease, OutgoingMail, Webhook, WebhookDelivery, WebhookEvent
 from conversations.runtime.db import in_database
