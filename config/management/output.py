@@ -1,9 +1,10 @@
 """How commands write to a terminal: without what it would take for a command, whoever wrote the text."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TextIO, cast
 
-from django.core.management.base import BaseCommand, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from conversations.runtime.text import printable
 
@@ -27,6 +28,13 @@ class PrintableCommand(BaseCommand):
     @stdout.setter
     def stdout(self, output: OutputWrapper) -> None:
         self._stdout = PrintableOutput(cast("TextIO", output._out))
+
+    def write_file(self, path: Path, text: str) -> None:
+        """Raises ``CommandError``."""
+        try:
+            path.write_text(text, "utf-8")
+        except OSError as error:
+            raise CommandError(f"{path} can't be written: {error.strerror}") from None
 
     @property
     def stderr(self) -> OutputWrapper:

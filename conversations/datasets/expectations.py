@@ -1,7 +1,7 @@
 """What the context of a case must hold, as staff write it, and whether a context does. Pure."""
 
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 
 from conversations.moderation.patterns import InvalidPattern, compiled
 from conversations.regression.outcomes import Held
@@ -60,18 +60,6 @@ def scores(expected: Mapping[str, str], given: Given) -> dict[str, bool]:
     if patterns := compiled(expected[PATTERNS]):
         results[PATTERNS] = all(expression.search(given.text) for _, expression in patterns)
     return results
-
-
-def strings_in(value: object) -> Iterator[str]:
-    """All texts of a request's body, in order."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from strings_in(each)
-    elif isinstance(value, Collection):
-        for each in value:
-            yield from strings_in(each)
 
 
 def _evidence(line: str) -> Evidence:

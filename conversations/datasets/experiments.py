@@ -12,7 +12,7 @@ from conversations.context import replay
 from conversations.context.built_context import Context
 from conversations.context.record.assistant_versions import assistant_then, at_version
 from conversations.context.record.request_record import NotReplayable, Record, record_of
-from conversations.datasets.expectations import EVIDENCE, SCORERS, Given, evidence_of, scores, strings_in
+from conversations.datasets.expectations import EVIDENCE, SCORERS, Given, evidence_of, scores
 from conversations.datasets.paired import Difference, difference
 from conversations.models import Assistant, AssistantVersion, Case, ContextSnapshot, Message
 from conversations.providers import ProviderError
@@ -22,6 +22,7 @@ from conversations.regression.outcomes import held_by
 from conversations.regression.replaying import cost_of, demand_sources
 from conversations.regression.settings_at import settings_at
 from conversations.runtime.db import read_only
+from conversations.runtime.text import texts_in
 from conversations.runtime.values import dataclass
 
 
@@ -131,7 +132,7 @@ def _at(then: Assistant, number: int) -> Assistant:
 
 
 def _given(context: Context, turns: Mapping[str, int]) -> Given:
-    return Given(held=held_by(context), text="\n".join(strings_in(context.payload)), turns=turns)
+    return Given(held=held_by(context), text="\n".join(texts_in(context.payload)), turns=turns)
 
 
 def _positions(case: Case) -> dict[str, int]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from conversations.context import replay
 from conversations.context.built_context import Context
@@ -60,9 +60,7 @@ def requests_of(
 ) -> Iterator[uuid.UUID]:
     """The ids of its requests that replied, in their order; of more than ``sample`` as many, chosen by their ids. Those up to
     ``after`` are left out of what was chosen."""
-    of_version = Q(version__assistant=assistant) | Q(version=None, thread__assistant=assistant)
-    made = ContextSnapshot.objects.filter(of_version, created_at__gte=since, purpose__in=REPLYING)
-    made = made.filter(created_at__lt=until) if until else made
+    made = _made(assistant, since, until)
     if sample is not None:
         ids = made.values_list("id", flat=True).iterator()
         chosen = heapq.nsmallest(sample, ids, key=lambda id: sha256(id.bytes).digest())
@@ -75,10 +73,14 @@ def requests_of(
 
 def count_of(assistant: Assistant, *, since: datetime, until: datetime | None = None, sample: int | None = None) -> int:
     """How many ``requests_of`` gives."""
+    count = _made(assistant, since, until).count()
+    return count if sample is None else min(count, sample)
+
+
+def _made(assistant: Assistant, since: datetime, until: datetime | None) -> QuerySet[ContextSnapshot]:
     of_version = Q(version__assistant=assistant) | Q(version=None, thread__assistant=assistant)
     made = ContextSnapshot.objects.filter(of_version, created_at__gte=since, purpose__in=REPLYING)
-    count = (made.filter(created_at__lt=until) if until else made).count()
-    return count if sample is None else min(count, sample)
+    return made.filter(created_at__lt=until) if until else made
 
 
 def replay_requests(ids: Iterable[uuid.UUID], change: Change, report: Report) -> Iterator[uuid.UUID]:

@@ -96,7 +96,7 @@ def _advance(row: Replay, is_stopped: Callable[[], bool]) -> None:
 
 def _save(row: Replay, report: Report, *, last: UUID | None, **values: object) -> bool:
     """Whether it may go on: it was not cancelled, and no other worker has it."""
-    mine = due().filter(pk=row.pk, last=row.last) if row.last else due().filter(pk=row.pk, last=None)
+    mine = due().filter(pk=row.pk, last=row.last)
     row.last = last
     return bool(mine.update(figures=report.stored, last=last, **values))
 

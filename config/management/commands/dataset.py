@@ -43,10 +43,7 @@ class Command(PrintableCommand):
         if str(target) == "-":
             self.stdout.write(text)
             return
-        try:
-            target.write_text(f"{text}\n", "utf-8")
-        except OSError as error:
-            raise CommandError(f"{target} can't be written: {error.strerror}") from None
+        self.write_file(target, f"{text}\n")
 
     def _add(self, name: str, ids: list[uuid.UUID] | None, source: Path | None) -> None:
         try:

@@ -53,10 +53,7 @@ class Command(PrintableCommand):
             self.stdout.write(json.dumps(answer, indent=2))
             return
         if path:
-            try:
-                path.write_text(json.dumps(answer, indent=2), "utf-8")
-            except OSError as error:
-                raise CommandError(f"{path} can't be written: {error.strerror}") from None
+            self.write_file(path, json.dumps(answer, indent=2))
         self._say(answer)
 
     def _say(self, answer: Experiment) -> None:

@@ -5,8 +5,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from config.management.output import PrintableCommand
 from conversations.linter import findings, lint
 from conversations.runtime import clock
@@ -33,10 +31,7 @@ class Command(PrintableCommand):
             self.stdout.write(json.dumps(found, indent=2))
             return
         if path:
-            try:
-                path.write_text(json.dumps(found, indent=2), "utf-8")
-            except OSError as error:
-                raise CommandError(f"{path} can't be written: {error.strerror}") from None
+            self.write_file(path, json.dumps(found, indent=2))
         for each in found:
             self.stdout.write(line_of(each))
         if not found:

@@ -79,14 +79,14 @@ class Command(PrintableCommand):
         failed = [each.text for each in fail_on if each.fails(report)]
         answer = json.dumps(report.answer(failed), indent=2)
         if options["junit"]:
-            self._write(
+            self.write_file(
                 options["junit"], junit(assistant, [(each.text, each.why_it_fails(report)) for each in fail_on])
             )
         if options["json"] and str(options["json"]) == "-":
             self.stdout.write(answer)
         else:
             if options["json"]:
-                self._write(options["json"], answer)
+                self.write_file(options["json"], answer)
             self._say(report, failed)
         if failed:
             sys.exit(1)
@@ -141,9 +141,3 @@ class Command(PrintableCommand):
             self.stdout.write(f"  {each['request']}: {each['lost']} lost, {each['gained']} gained")
         for text in failed:
             self.stdout.write(f"FAILED {text}", self.style.ERROR)
-
-    def _write(self, path: Path, text: str) -> None:
-        try:
-            path.write_text(text, "utf-8")
-        except OSError as error:
-            raise CommandError(f"{path} can't be written: {error.strerror}") from None
