@@ -1,7 +1,7 @@
 """The one way to ask for what is remembered of a user, and to change it by hand. What isn't the user's is not found."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -81,9 +81,10 @@ def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:
     return memory
 
 
-def ended_of(user: User) -> QuerySet[Memory]:
-    """What held once, what ended last first."""
-    return Memory.objects.filter(user=user, ended_at__isnull=False).order_by("-ended_at", "-id")
+def ended_of(user: User, *, project: Project | None = None, outside: bool = False) -> QuerySet[Memory]:
+    """What ended and nothing took the place of, what ended last first."""
+    memories = memories_of(user, held=False, project=project, outside=outside)
+    return memories.filter(ended_at__isnull=False, superseded_by=None).order_by("-ended_at", "-id")
 
 
 def superseded_by(user: User, memories: Iterable[Memory]) -> Mapping[uuid.UUID, list[Memory]]:
@@ -94,6 +95,31 @@ def superseded_by(user: User, memories: Iterable[Memory]) -> Mapping[uuid.UUID, 
         if memory.superseded_by_id:
             by_newer.setdefault(memory.superseded_by_id, []).append(memory)
     return by_newer
+
+
+def histories_of(user: User, memories: Iterable[Memory]) -> Mapping[uuid.UUID, list[Memory]]:
+    """What each of these notes took the place of, what those had, and so on; what began last first."""
+    newest = {memory.id for memory in memories}
+    mine = Memory.objects.filter(user=user, superseded_by__isnull=False)
+    successors = dict(mine.values_list("id", "superseded_by")) if newest else {}
+    heads = {id: head for id in successors if (head := _successor_among(newest, id, successors))}
+    histories: dict[uuid.UUID, list[Memory]] = {}
+    for memory in sorted(mine.filter(id__in=heads), key=lambda memory: memory.began_at, reverse=True) if heads else ():
+        histories.setdefault(heads[memory.id], []).append(memory)
+    return histories
+
+
+def _successor_among(
+    wanted: Collection[uuid.UUID], id: uuid.UUID, successors: Mapping[uuid.UUID, uuid.UUID | None]
+) -> uuid.UUID | None:
+    """The first of these that took the place of a note, at once or by others between. Pure."""
+    passed = {id}
+    while (after := successors.get(id)) and after not in passed:
+        if after in wanted:
+            return after
+        passed.add(after)
+        id = after
+    return None
 
 
 def topics_of(user: User, *, resolved: bool = False) -> QuerySet[Topic]:

@@ -243,9 +243,9 @@ class Source[Candidates: Hashable]:
         return None
 
     def completed(
-        self, candidates: Candidates | None, query: SourceQuery, prepared: Any
+        self, candidates: Candidates | None, query: SourceQuery, prepared: Any, zone: tzinfo
     ) -> tuple[Candidates | None, Sequence[Problem]]:
-        """The candidates in the light of what a service said that was asked before. May read."""
+        """The candidates in the light of what a service said that was asked before, days by the person's zone. May read."""
         return candidates, ()
 
     def unrepeated(self, candidates: Candidates, lines: Sequence[str]) -> Candidates:

@@ -27,6 +27,7 @@ from conversations.import_export.records import (
     ProjectRecord,
     PromptRecord,
     ScheduleRecord,
+    Successor,
     SummaryRecord,
     ThreadRecord,
     TopicRecord,
@@ -82,6 +83,8 @@ class DocumentReader:
         self._turns = TurnIds(ManyIds(new_ids=new_ids, derived=self._derived), self._turn_id)
         self._artifacts: Ids = {}
         self._memories: Ids = {}
+        self._successors: list[tuple[uuid.UUID, uuid.UUID]] = []
+        """New ended notes as they are stored, each with the id that the document gives for what took its place."""
         self._topics: Ids = {}
         self._projects: Ids = {}
         self._project_files: dict[str, Mapping[str, FileRecord]] = {}
@@ -206,8 +209,11 @@ class DocumentReader:
         source = memory.identifier("source")
         times = {name: memory.moment(name) for name in ("valid_from", "valid_until", "ended_at", "settled_at")}
         created_at = memory.moment("created_at") or self._now
+        id, successor = self._id(self._memories, memory), memory.identifier("superseded_by")
+        if successor and times["ended_at"] and not self._choice.known:
+            self._successors.append((id, successor))
         return MemoryRecord(
-            id=self._id(self._memories, memory),
+            id=id,
             content=content,
             tags=tags_here(tags, user_id=self._user_id, threads=self._threads, projects=self._projects),
             origin=memory.choice("origin", Memory.Origin.values, default=Memory.Origin.PROGRAM),
@@ -217,6 +223,12 @@ class DocumentReader:
             known=self._choice.known,
             **times,
         )
+
+    def successors(self) -> Iterator[Successor]:
+        """Once all memories are read: those of which both came along."""
+        for id, given in self._successors:
+            if (successor := self._memories.get(str(given))) and successor != id:
+                yield Successor(memory_id=id, superseded_by_id=successor)
 
     def topic(self, value: Any, place: str) -> TopicRecord:
         topic = Fields.of(value, place)

@@ -26,7 +26,7 @@ NAMES: dict[type[Model], Sequence[str]] = {
     ArtifactVersion: ("content", "created_at", "origin", "message"),
     Memory: (
         *("id", "content", "tags", "origin", "source", "sources"),
-        *("created_at", "said_at", "valid_from", "valid_until", "ended_at", "settled_at"),
+        *("created_at", "said_at", "valid_from", "valid_until", "ended_at", "superseded_by", "settled_at"),
     ),
     ThreadSummary: (
         *("id", "first", "last", "text", "key_moments", "sources"),
@@ -36,7 +36,7 @@ NAMES: dict[type[Model], Sequence[str]] = {
     Topic: ("id", "title", "thread", "sources", "opened_at", "resolved_at"),
 }
 """What the document says of a row."""
-ATTRIBUTES = {"after_position": "place", "message": "maker", "thread": "thread_id"}
+ATTRIBUTES = {"after_position": "place", "message": "maker", "superseded_by": "superseded_by_id", "thread": "thread_id"}
 """Where a row has it under another name."""
 
 

@@ -196,6 +196,7 @@ def records(outlines: Sequence[Outline], reader: DocumentReader) -> Iterator[Rec
             if thread is not None:
                 yield reader.thread(thread, place, one.document, foreign=one.is_foreign)
     yield from _remembered(outlines, "memories", Memory, reader, reader.memory)
+    yield from reader.successors()
     yield from _remembered(outlines, "topics", Topic, reader, reader.topic)
     yield from _remembered(outlines, "prompts", Prompt, reader, reader.prompt)
     yield from _remembered(outlines, "schedules", Schedule, reader, reader.schedule)

@@ -172,6 +172,14 @@ class MemoryRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Successor:
+    """Which note took the place of an ended one. Both are records of the document, in any order."""
+
+    memory_id: uuid.UUID
+    superseded_by_id: uuid.UUID
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TopicRecord:
     """Something begun; ``thread_id`` is where, as far as the document holds it."""
 
@@ -247,6 +255,7 @@ class ProjectRecord:
 Record = (
     ThreadRecord
     | MemoryRecord
+    | Successor
     | TopicRecord
     | PromptRecord
     | ScheduleRecord

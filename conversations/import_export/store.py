@@ -39,6 +39,7 @@ from conversations.import_export.records import (
     PromptRecord,
     Record,
     ScheduleRecord,
+    Successor,
     ThreadRecord,
     TopicRecord,
 )
@@ -150,11 +151,8 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_l
     match batch[0]:
         case ThreadRecord():
             _insert_or_extend(user, batch, stored, read_later)
-        case MemoryRecord():
-            stored.memories += _insert_new(Memory, user, batch, stored)
-            fact_rows.place(user.pk, [record.id for record in batch if not record.known])
-        case TopicRecord():
-            stored.topics += _insert_new(Topic, user, batch, stored)
+        case MemoryRecord() | Successor() | TopicRecord():
+            _insert_remembered(user, batch, stored)
         case PromptRecord():
             _insert_new(Prompt, user, batch, stored)
             prompts.refuse_too_many(user)
@@ -168,6 +166,19 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_l
             Instructions.objects.bulk_create([own], ignore_conflicts=True)
         case ProjectRecord():
             _insert_projects(user, [project for project in batch if not project.known], stored, read_later)
+
+
+def _insert_remembered(user: User, batch: Sequence[Any], stored: ImportCounts) -> None:
+    match batch[0]:
+        case MemoryRecord():
+            stored.memories += _insert_new(Memory, user, batch, stored)
+            fact_rows.place(user.pk, [record.id for record in batch if not record.known])
+        case Successor():
+            for successor in batch:
+                ended = Memory.objects.filter(user=user, id=successor.memory_id, ended_at__isnull=False)
+                ended.update(superseded_by_id=successor.superseded_by_id)
+        case TopicRecord():
+            stored.topics += _insert_new(Topic, user, batch, stored)
 
 
 def _insert_or_extend(

@@ -49,14 +49,23 @@ class MemoryList(APIView):
         "Those that held at the end of this day, such as `2026-10-01`, in the caller's time zone, or at this time.",
     )
 
-    @extend_schema(responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, project, ended, at])
+    history = Parameter(
+        "history",
+        "Only what held before this memory: what it took the place of, what that had, and so on.",
+        type=OpenApiTypes.UUID,
+    )
+
+    @extend_schema(
+        responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, project, ended, at, history]
+    )
     def get(self, request: Request) -> Response:
         """What is remembered of the caller, newest first."""
         thread, project = self.thread.text(request), self.project.text(request)
+        newest = self.history.text(request)
         outside = project == projects.NONE
         memories = services.memories_of(
             caller(request),
-            held=self._at(request) or not self.ended.read(request),
+            held=self._at(request) or not (newest or self.ended.read(request)),
             words=self.words.read(request),
             thread=threads.get(caller(request), thread) if thread else None,
             project=None if outside else projects.project_of(caller(request), project),
@@ -64,6 +73,10 @@ class MemoryList(APIView):
         )
         if tag := self.tag.text(request):
             memories = memories.filter(tags__contains=[clean(tag)])
+        if newest:
+            newer = services.memory_of(caller(request), newest)
+            older = services.histories_of(caller(request), [newer]).get(newer.id, [])
+            memories = memories.filter(id__in=[memory.id for memory in older])
         return self.page(request, memories, lambda page: memory_objects(caller(request), page))
 
     def _at(self, request: Request) -> datetime | None:

@@ -4,7 +4,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from typing import Any
 
 from django.db import DatabaseError
@@ -52,7 +52,7 @@ WHERE user_id = %(user)s AND id = ANY(%(ids)s::uuid[]) AND confined_to = ANY(%(p
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownFact:
-    """``said_on`` is the day on which it was said last; none where that is not recorded."""
+    """``said_on`` is the person's day on which it was said last; none where that is not recorded."""
 
     id: str
     text: str
@@ -106,11 +106,11 @@ FROM (
         return {"places": query.memory.places(query.thread_id)}
 
     def read(self, rows: Sequence[Row], reading: Reading) -> Facts | None:
-        facts = reading.parsed(rows, _fact)
+        facts = reading.parsed(rows, lambda row: _fact(row, reading.zone))
         return Facts(began_at=reading.session.started_at, facts=facts) if facts else None
 
     def completed(
-        self, candidates: Facts | None, query: SourceQuery, prepared: Ranking
+        self, candidates: Facts | None, query: SourceQuery, prepared: Ranking, zone: tzinfo
     ) -> tuple[Facts | None, Sequence[Problem]]:
         """In the ranking's order, those behind that it does not name; none where it failed."""
         if prepared.problem:
@@ -121,7 +121,7 @@ FROM (
         except DatabaseError as error:
             return candidates, [problem_of(self.name, error)]
         reading = Reading(source=self.name, session=query.session)
-        named = reading.parsed(rows or [], _fact)
+        named = reading.parsed(rows or [], lambda row: _fact(row, zone))
         facts = candidates or Facts(began_at=query.session.started_at)
         ordered = in_order(prepared.ids, named, facts.facts)
         return replace(facts, facts=ordered, is_ranked=bool(named)) if ordered else None, reading.problems
@@ -178,11 +178,11 @@ def _days_of_lines(body: str) -> Iterator[date | None]:
             yield day
 
 
-def _fact(row: Row) -> KnownFact:
+def _fact(row: Row, zone: tzinfo) -> KnownFact:
     id, text, valid_until, said_at = row
     return KnownFact(
         id=id,
         text=parse_text(text),
         valid_until=parse_time(valid_until) if valid_until else None,
-        said_on=parse_time(said_at).date(),
+        said_on=parse_time(said_at, zone).date(),
     )

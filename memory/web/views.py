@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from itertools import groupby
+from itertools import chain, groupby
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
@@ -67,6 +67,10 @@ class NoteRow:
     project: Project | None = None
     until: str = ""
     uses: str = ""
+    ended: str = ""
+    """Until when it held, in words; empty: it holds."""
+    history: Sequence["NoteRow"] = ()
+    """What it took the place of, newest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +108,8 @@ class Visit:
 @ensure_csrf_cookie  # no form of it brings one
 @login_required
 def page(request: SignedInRequest) -> HttpResponse:
-    """What is remembered: notes (`?q=` those with these words, `?project=` those of one, or `none`), topics, and the days
-    (`?day=`) of five weeks."""
+    """What is remembered: notes, each with what held before it (`?q=` those with these words, also of what ended; `?project=`
+    those of one, or `none`), topics, and the days (`?day=`) of five weeks."""
     preferences = services.preferences_of(request.user)
     zone = services.zone_of(preferences)
     now = timezone.now().astimezone(zone)
@@ -114,8 +118,9 @@ def page(request: SignedInRequest) -> HttpResponse:
     asked = request.GET.get("project", "")
     chosen = next((each for each in own_projects if str(each.id) == asked), None)
     outside = asked == projects.NONE
-    found = services.memories_of(request.user, words=words, project=chosen, outside=outside)
+    found = services.memories_of(request.user, held=not words, words=words, project=chosen, outside=outside)
     memories = list(found[: PAGE + 1])
+    ended = [] if words else list(services.ended_of(request.user, project=chosen, outside=outside)[:PAGE])
     calendar = _calendar(request.user, now.date())
     visits = _visits(request.user, zone)
     context = {
@@ -131,6 +136,7 @@ def page(request: SignedInRequest) -> HttpResponse:
         "outside": outside,
         "notes": _notes(request.user, memories[:PAGE], zone, now),
         "has_more": len(memories) > PAGE,
+        "ended": _notes(request.user, ended, zone, now),
         "topics": _topics(request.user, zone, now, resolved=False),
         "resolved": _topics(request.user, zone, now, resolved=True),
         "weeks": [calendar[start : start + 7] for start in range(0, len(calendar), 7)],
@@ -163,6 +169,15 @@ def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datet
     return words % day
 
 
+def end_of(memory: Memory, zone: ZoneInfo, now: datetime) -> str:
+    """Until when a note held, in words; empty where it holds. Pure."""
+    if memory.ended_at is None:
+        return ""
+    if memory.ended_at <= memory.began_at:
+        return gettext("Not so")
+    return gettext("Until %s") % said_on(memory.ended_at.astimezone(zone), now)
+
+
 def uses_in_words(uses: Uses, zone: ZoneInfo, now: datetime) -> str:
     """How often a note was given, in words; empty where it never was. Pure."""
     if not uses.last or not uses.replies:
@@ -174,13 +189,20 @@ def uses_in_words(uses: Uses, zone: ZoneInfo, now: datetime) -> str:
 
 
 def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[NoteRow]:
-    sources, known = services.sources_of(user, memories), services.projects_of(user, memories)
+    histories = services.histories_of(user, memories)
+    every = [*memories, *chain.from_iterable(histories.values())]
+    sources, known = services.sources_of(user, every), services.projects_of(user, every)
     uses = uses_of(user.pk, [memory.id for memory in memories])
+
+    def row(memory: Memory) -> NoteRow:
+        note = _note(memory, _first(memory, sources), zone, now)
+        return replace(note, project=known.get(memory.confined_to))
+
     return [
         replace(
-            _note(memory, _first(memory, sources), zone, now),
-            project=known.get(memory.confined_to),
+            row(memory),
             uses=uses_in_words(uses.get(memory.id, NONE), zone, now),
+            history=[row(older) for older in histories.get(memory.id, ())],
         )
         for memory in memories
     ]
@@ -194,7 +216,8 @@ def _note(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime)
         origin=origin_of(memory, source, zone, now),
         address=_address(source),
         confined=f"/threads/{thread}/" if _is_thread(thread) else "",
-        until=said_on(memory.valid_until.astimezone(zone), now) if memory.valid_until else "",
+        until=said_on(memory.valid_until.astimezone(zone), now) if memory.valid_until and not memory.ended_at else "",
+        ended=end_of(memory, zone, now),
     )
 
 

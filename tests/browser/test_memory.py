@@ -21,8 +21,22 @@ def open_memory(chat: Chat, address: str = "/memory/") -> Page:
     return chat.page
 
 
+HOLDS = "#note-list > .note > .note-body .note-text"
+
+
 def notes(page: Page) -> list[str]:
-    return page.locator(".note-text").all_inner_texts()
+    return page.locator(HOLDS).all_inner_texts()
+
+
+def undo_and_redo(page: Page, *versions: str) -> None:
+    page.reload()
+    assert notes(page) == [versions[-1], "The boat is called Zephyrine."]
+    for words in versions:
+        page.locator("#note-list .note-history summary:visible").press("Enter")
+        expect(page.locator(".note.ended").get_by_text("Until")).to_be_visible()
+        page.get_by_role("button", name=f"Bring back: {words}").press("Enter")
+        expect(page.locator(HOLDS).first).to_have_text(words)
+        expect(page.locator(".note.marked")).to_be_focused()
 
 
 def test_notes_are_read_added_corrected_found_and_forgotten_for_good(
@@ -37,7 +51,7 @@ def test_notes_are_read_added_corrected_found_and_forgotten_for_good(
     field = page.get_by_role("textbox", name="A new note")
     field.fill("Likes te.")
     field.press("Enter")
-    expect(page.locator(".note-text")).to_have_text(["Likes te.", "The boat is called Zephyrine."])
+    expect(page.locator(HOLDS)).to_have_text(["Likes te.", "The boat is called Zephyrine."])
     expect(page.locator(".note-from").first).to_contain_text("You wrote it down on")
 
     page.get_by_role("button", name="Edit: Likes te.").press("Enter")
@@ -45,16 +59,15 @@ def test_notes_are_read_added_corrected_found_and_forgotten_for_good(
     page.keyboard.type("Likes tea.")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("button", name="Edit: Likes tea.")).to_be_focused()
-    page.reload()
-    assert notes(page) == ["Likes tea.", "The boat is called Zephyrine."]
+    undo_and_redo(page, "Likes te.", "Likes tea.")
 
     search = page.get_by_role("searchbox", name="Search your notes")
     search.fill("ZEPHY")
-    expect(page.locator(".note-text")).to_have_text(["The boat is called Zephyrine."])
+    expect(page.locator(HOLDS)).to_have_text(["The boat is called Zephyrine."])
     search.fill("ship")
     expect(page.get_by_text("No note holds these words.")).to_be_visible()
     search.fill("")
-    expect(page.locator(".note")).to_have_count(2)
+    expect(page.locator(HOLDS)).to_have_count(2)
 
     page.get_by_role("link", name="You said so on").click()
     said = page.locator(".turn.pointed")
@@ -79,7 +92,7 @@ def test_notes_are_read_added_corrected_found_and_forgotten_for_good(
     expect(done.locator(".gone li").first).to_have_text("1 note")
     expect(done).to_contain_text("the text of 2 turns")
     done.get_by_role("button", name="Close").click()
-    expect(page.locator(".note-text")).to_have_text(["Likes tea."])
+    expect(page.locator(HOLDS)).to_have_text(["Likes tea."])
     assert holding(browser_database, "Zephyrine") == []
     chat.open(f"/threads/{thread}/#turn-1")
     expect(page.locator(".turn.forgotten")).to_have_count(2)

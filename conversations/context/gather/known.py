@@ -105,7 +105,8 @@ def complete_known(known: Known, query: KnownQuery, prepared: Mapping[str, Any])
     candidates, problems = dict(known.candidates), [*known.problems]
     for source in query.sources:
         if source.name in prepared and (known.remembers or not source.is_memory):
-            completed, wrong = source.completed(candidates.pop(source.name, None), query.query, prepared[source.name])
+            before, answer = candidates.pop(source.name, None), prepared[source.name]
+            completed, wrong = source.completed(before, query.query, answer, known.zone)
             problems += wrong
             if completed is not None:
                 candidates[source.name] = completed

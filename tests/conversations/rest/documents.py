@@ -144,6 +144,7 @@ FULL = document(
             "valid_from": iso(6),
             "valid_until": iso(9),
             "ended_at": None,
+            "superseded_by": None,
             "settled_at": iso(8),
         },
         {
@@ -158,6 +159,7 @@ FULL = document(
             "valid_from": None,
             "valid_until": None,
             "ended_at": iso(9),
+            "superseded_by": "00000000-0000-7000-8000-000000000031",
             "settled_at": None,
         },
     ],

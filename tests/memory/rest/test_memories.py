@@ -395,7 +395,10 @@ async def test_forgetting_a_note_takes_its_whole_history(user: User, api: Api) -
     for day, city in enumerate(("Lisbon", "Porto", "Rome"), 1):
         await said_and_noted(user, f"I live in {city}.", day)
     await said_and_noted(user, "I have a dog.", 5)
-    middle = await note(api, "Porto", "&ended=true")
+    newest, middle = await note(api, "Rome"), await note(api, "Porto", "&ended=true")
+    history = contents(await api.get(f"memories/?history={newest['id']}"))
+    assert history == ["I live in Porto.", "I live in Lisbon."]
+    assert (await api.get(f"memories/?history={uuid.uuid4()}")).status == 404
     assert (await api.call("DELETE", f"memories/{middle['id']}/")).status == 204
     assert contents(await api.get("memories/?ended=true")) == ["I have a dog."]
 

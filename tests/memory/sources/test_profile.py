@@ -227,11 +227,13 @@ def test_the_last_conversation_is_the_latest_other_one_before_the_session(user: 
     assert last and (last.text, last.ended_on) == ("the last", date(2026, 3, 25))
 
 
-def test_the_day_that_it_ended_on_is_told_in_the_persons_time_zone(user: User) -> None:
+def test_the_day_that_it_ended_on_and_those_of_notes_are_told_in_the_persons_time_zone(user: User) -> None:
     make_preferences(user, time_zone="Pacific/Auckland")
     make_thread_summary(make_thread(user), datetime(2026, 3, 20, 12, tzinfo=UTC))
-    last = read_profile(user, away=8 * DAY).last_conversation
-    assert last and last.ended_on == date(2026, 3, 21)
+    make_memory(user, created_at=datetime(2026, 3, 20, 12, tzinfo=UTC))
+    profile = read_profile(user, away=8 * DAY)
+    last, (fact,) = profile.last_conversation, profile.facts
+    assert last and last.ended_on == fact.said_on == date(2026, 3, 21)
 
 
 def test_the_text_is_the_same_at_every_minute_of_a_session_also_past_midnight(user: User) -> None:

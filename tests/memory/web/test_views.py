@@ -109,6 +109,34 @@ def test_all_of_it_can_be_read_without_a_script_and_nobody_elses(client: Client,
     assert "style=" not in page
 
 
+def words_of(html: str) -> str:
+    return " ".join(re.sub("<[^>]*>", " ", html).split())
+
+
+def test_a_notes_history_and_what_ended_stand_as_past(client: Client, user: User) -> None:
+    new_year = datetime(2024, 12, 31, 23, 30, tzinfo=UTC)
+    values = {"created_at": new_year - timedelta(days=90), "ended_at": new_year}
+    rome = make_memory(user, "I live in Rome.")
+    porto = make_memory(user, "I live in Porto.", superseded_by=rome, **values)
+    make_memory(user, "I live in Lisbon.", superseded_by=porto, **values | {"ended_at": new_year - timedelta(days=90)})
+    make_memory(user, "I have a dog.", **values)
+    make_preferences(user, time_zone="Europe/Berlin")
+    client.force_login(user)
+    page = words_of(page_text(client))
+    current, _, ended = page.partition("No longer so 1")
+    for told in (
+        "I live in Rome.",
+        "Before that 2",
+        "Until 1 January 2025 I live in Porto.",
+        "Not so I live in Lisbon.",
+    ):
+        assert told in current, told
+    assert "Until 1 January 2025 I have a dog." in ended
+    found = words_of(page_text(client, "/memory/?q=porto"))
+    assert "Until 1 January 2025 I live in Porto." in found
+    assert "dog" not in found
+
+
 def test_what_is_searched_and_the_day_that_is_asked_for_are_shown_without_a_script(client: Client, user: User) -> None:
     for number in range(3):
         fill(user, number)

@@ -3,12 +3,15 @@
 import { api } from "../../conversations/js/api.js";
 import { byId, h } from "../../conversations/js/dom.js";
 import { gettext } from "../../conversations/js/language.js";
-import { originOf } from "./words.js";
+import { endOf, originOf } from "./words.js";
+
+const MOST_EARLIER = 100;
 
 /** @returns {HTMLLIElement} the note as the server renders it */
 export function noteOf(memory, day) {
   const element = byId("note-template").content.firstElementChild.cloneNode(true);
   const { id, content, source, tags, project, valid_until: until } = memory;
+  const ended = endOf(memory, day);
   const words = originOf(memory, day);
   const isWide = project || tags.some((tag) => tag.startsWith("user:"));
   const thread = isWide ? null : tags.find((tag) => tag.startsWith("thread:"));
@@ -36,9 +39,40 @@ export function noteOf(memory, day) {
             ),
           ]
         : []),
-      ...(until ? [h("span", { class: "note-mark" }, gettext("until {until}", { until: day(until) }))] : []),
+      ...(until && !ended ? [h("span", { class: "note-mark" }, gettext("until {until}", { until: day(until) }))] : []),
     );
+  element.classList.toggle("ended", Boolean(ended));
+  element.querySelector(".note-ended").textContent = ended;
+  element.querySelector(".note-ended").hidden = !ended;
+  element.querySelector("[data-act=restore]").hidden = !ended;
+  element.querySelector("[data-act=edit]").hidden = Boolean(ended);
   write(element, content);
+  offerHistory(element, memory, day);
+  return element;
+}
+
+/** What the note took the place of is read once somebody unfolds it. */
+function offerHistory(element, { id, supersedes }, day) {
+  const fold = element.querySelector(".note-history");
+  fold.hidden = !supersedes.length;
+  fold.open = false;
+  fold.querySelector("summary .quiet").textContent = "";
+  fold.ontoggle = async () => {
+    if (!fold.open) return;
+    const list = fold.querySelector("ul");
+    try {
+      const { results } = await api.get(`memories/?history=${id}&page_size=${MOST_EARLIER}`);
+      list.replaceChildren(...results.map((earlier) => earlierOf(earlier, day)));
+      fold.ontoggle = null;
+    } catch (failure) {
+      list.replaceChildren(h("li", { class: "field-error", role: "alert" }, failure.message));
+    }
+  };
+}
+
+function earlierOf(memory, day) {
+  const element = noteOf(memory, day);
+  element.querySelector(".note-history").remove();
   return element;
 }
 
@@ -47,7 +81,7 @@ export function textOf(element) {
 }
 
 /** Puts a field in the place of the note's words, until they are saved or kept. */
-export function edit(element, { onSaved }) {
+export function edit(element, { day, onSaved }) {
   if (element.querySelector("form")) return;
   const before = textOf(element);
   const shown = [...element.children];
@@ -69,6 +103,7 @@ export function edit(element, { onSaved }) {
     try {
       const memory = await api.patch(`memories/${element.dataset.memory}/`, { content });
       write(element, memory.content);
+      offerHistory(element, memory, day);
       leave();
       onSaved();
     } catch (failure) {
@@ -95,6 +130,7 @@ function write(element, content) {
   element.querySelector(".note-text").textContent = content;
   const short = content.length > 80 ? `${content.slice(0, 79)}…` : content;
   for (const [act, word] of [
+    ["restore", gettext("Bring back")],
     ["edit", gettext("Edit")],
     ["forget", gettext("Forget")],
   ]) {

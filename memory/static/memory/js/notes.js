@@ -40,7 +40,7 @@ export class Notes {
       byId("note-add").requestSubmit();
     });
     this.more.addEventListener("click", () => this.#continue());
-    this.list.addEventListener("click", (event) => this.#act(event.target.closest("[data-act]")));
+    byId("notes").addEventListener("click", (event) => this.#act(event.target.closest("[data-act]")));
     byId("forget-all").addEventListener("click", () => this.#forgetAll());
     addEventListener("hashchange", () => this.openNamed());
   }
@@ -51,7 +51,8 @@ export class Notes {
     const words = this.words.value.trim();
     const number = (this.#asked += 1);
     history.replaceState(null, "", this.#isFiltered ? `?${this.#filter}` : location.pathname);
-    const page = await this.#read(`memories/?page_size=${PAGE}&${this.#filter}`);
+    byId("ended-notes").hidden = this.#isFiltered || !byId("ended-notes").querySelector("li");
+    const page = await this.#read(`memories/?page_size=${PAGE}&${this.#query}`);
     if (!page || number !== this.#asked) return;
     this.#next = page.next;
     this.list.replaceChildren(...page.results.map((memory) => noteOf(memory, this.day)));
@@ -68,6 +69,7 @@ export class Notes {
       byMemory(id)?.classList.add("marked");
     }
     const first = ids.map(byMemory).find(Boolean);
+    for (let fold = first?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     first?.scrollIntoView({ block: "center" });
     first?.focus({ preventScroll: true });
   }
@@ -80,7 +82,7 @@ export class Notes {
   /** The first further page repeats what the server has rendered already. */
   async #continue() {
     const number = this.#asked;
-    const page = await this.#read(this.#next ?? `memories/?page_size=${2 * PAGE}&${this.#filter}`);
+    const page = await this.#read(this.#next ?? `memories/?page_size=${2 * PAGE}&${this.#query}`);
     if (!page || number !== this.#asked) return;
     this.#next = page.next;
     const added = page.results.filter(({ id }) => !byMemory(id)).map((memory) => noteOf(memory, this.day));
@@ -118,8 +120,22 @@ export class Notes {
   #act(button) {
     const element = button?.closest("[data-memory]");
     if (!element) return;
-    if (button.dataset.act === "edit") edit(element, { onSaved: () => this.say(gettext("Changed.")) });
+    const { act } = button.dataset;
+    if (act === "edit") edit(element, { day: this.day, onSaved: () => this.say(gettext("Changed.")) });
+    else if (act === "restore") this.#restore(element);
     else this.#forget(element);
+  }
+
+  /** What had ended the note ends with it, so the page is read anew, and leads to the note. */
+  async #restore(element) {
+    const id = element.dataset.memory;
+    try {
+      await api.post(`memories/${id}/restore/`, {});
+      location.hash = `#memory-${id}`;
+      location.reload();
+    } catch (failure) {
+      fail("list-error", failure);
+    }
   }
 
   async #forget(element) {
@@ -161,6 +177,11 @@ export class Notes {
   get #filter() {
     const asked = { q: this.words.value.trim(), project: this.project?.value ?? "" };
     return String(new URLSearchParams(Object.entries(asked).filter(([, value]) => value)));
+  }
+
+  /** Where words are searched, also what ended. */
+  get #query() {
+    return this.words.value.trim() ? `${this.#filter}&ended=true` : this.#filter;
   }
 
   #found(words, { results, next }) {

@@ -13,6 +13,12 @@ export function dayIn(zone, now = new Date()) {
   };
 }
 
+/** Until when a note held; empty where it holds. */
+export function endOf({ ended_at: ended, valid_from: from, created_at: at }, day) {
+  if (!ended) return "";
+  return new Date(ended) <= new Date(from ?? at) ? gettext("Not so") : gettext("Until {day}", { day: day(ended) });
+}
+
 /** @param {{origin: string, source: Row | null, created_at: string}} memory @param {(iso: string) => string} day */
 export function originOf({ origin, source, created_at: at }, day) {
   if (source) {
