@@ -17,7 +17,7 @@ QUOTED_LINE = re.compile(r"^[^\S\n]*(?:>|\|).*$", re.MULTILINE)
 BRACKETED = re.compile(r"\[[^\[\]\n]{0,300}\](?:\([^()\s]*\))?|https?://\S+|<[^<>\n]{1,200}>")
 LINE_MARK = re.compile(r"^\s*(?:[-*•+]|#{1,6}|\d{1,3}[.)])\s+")
 EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)")
-LAUGHTER = re.compile("[😂🤣😜😉😝]")
+LAUGHTER = re.compile("[😂🤣😜😉😝🙄]")
 DECORATION = re.compile("[\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+")
 MONTH = "(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)"
 SENTENCE_END = re.compile(
@@ -45,6 +45,7 @@ CODE_LINE = re.compile(
 RULED = re.compile(r"^-{3,}\s*$.*?(?:^-{3,}\s*$|\Z)", re.MULTILINE | re.DOTALL)
 BROUGHT = re.compile(r"[:：]\s*\n\s*\S")
 """What follows a line that ends so is somebody's text, or a list."""
+COLON = re.compile(r"[:：]\s")
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
 NO_PROSE = (FENCED, QUOTED_LINE, BRACKETED)
@@ -72,9 +73,22 @@ def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
     body = turn.text[match.end() :] if match and name else turn.text
     is_own = turn.is_persons and not is_material(turn.text)
     body = _without(BROUGHT_BY_PERSONS, body[:LONGEST_READ]) if turn.is_persons else body[:LONGEST_READ]
-    for place, text in enumerate(_sentences(body)):
+    texts = list(_sentences(body))
+    for place, (text, is_brought) in enumerate(zip(texts, _brought(texts), strict=True)):
         if not UNREADABLE.search(text):
-            yield SpokenSentence(turn=turn, speaker=name, text=text, place=place, is_own_word=is_own)
+            is_own_word = is_own and not is_brought
+            yield SpokenSentence(turn=turn, speaker=name, text=text, place=place, is_own_word=is_own_word)
+
+
+def _brought(sentences: Iterable[str]) -> Iterator[bool]:
+    """Of each sentence, whether it belongs to a text that an earlier one asks to be worked on, or brings one behind a colon."""
+    is_brought = False
+    for sentence in sentences:
+        if cue_phrases.ANYWAY.search(sentence):
+            is_brought = False
+        wish = cue_phrases.BRINGS.search(sentence)
+        yield is_brought or (wish is not None and bool(COLON.search(sentence, wish.end())))
+        is_brought = is_brought or wish is not None
 
 
 def is_material(text: str) -> bool:

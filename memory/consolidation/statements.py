@@ -172,6 +172,7 @@ def _states(text: str) -> bool:
         or cue_phrases.PRAISE.search(bare)
         or leans(bare)
         or UNCLOSED.search(bare)
+        or bare.count('"') % 2
     ):
         return False
     return any(_states_in(language, bare) for language in first_person.speaking(bare))

@@ -115,7 +115,7 @@ def _language(table: dict[str, Any]) -> FirstPerson:
     )
 
 
-JOKING, SUPPOSED = (pattern_for_later(TABLES["shared"][name]) for name in ("joking", "supposed"))
+JOKING, SUPPOSED = (pattern_for_later(TABLES["shared"][name], TABLES["shared"]) for name in ("joking", "supposed"))
 LATIN = {name: _language(TABLES[table]) for table, name in LATIN_NAMES.items()}
 RUSSIAN, CHINESE = _language(TABLES["ru"]), _language(TABLES["zh"])
 LETTERS = re.compile(r"[^\W\d_]+")

@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``thread_list``, ``branches``, ``project_files``,
-``message`` and ``streams`` can be run alone;
+``inspection``, ``thinking``, ``endings``, ``notes``, ``whose``, ``signing_in``, ``thread_list``, ``branches``,
+``project_files``, ``message`` and ``streams`` can be run alone;
 ``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
 ``lint``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes,
 only are.
@@ -72,6 +72,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         thinking,
         thread_list,
         tokens,
+        whose,
     )
     from tests.benchmarks.growth import report  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
@@ -89,6 +90,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         "branches": branches.main,
         "endings": endings.main,
         "notes": notes.main,
+        "whose": whose.main,
         "memory": evidence.main,
         "local": local_cache.main,
         "recall": recall.main,
