@@ -4,6 +4,7 @@ recorded and of the thread as it was. Reads, never writes, and asks no model.
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 
 from conversations.context.builder import build_context, continue_context
 from conversations.context.built_context import Context
@@ -15,7 +16,7 @@ from conversations.context.record import snapshots
 from conversations.context.record.request_record import MemoryChoice, QueryChoice, Record, Settings
 from conversations.context.render.rendering import digest
 from conversations.context.sessions import Session, session_at
-from conversations.context.sources import Place, sources_at
+from conversations.context.sources import UNEDITED, Edit, Place, sources_at
 from conversations.models import Assistant, Message
 from conversations.providers import get_provider
 from conversations.runtime.values import dataclass
@@ -44,11 +45,16 @@ def remake(record: Record, settings: Settings) -> ReplayedContexts:
     return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
 
-def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSource] | None = None) -> Context:
+def build(
+    record: Record,
+    settings: Settings,
+    searched: Mapping[str, SearchedSource] | None = None,
+    edit: Edit = UNEDITED,
+) -> Context:
     assistant = copy.copy(settings.assistant)
     if settings.query is QueryChoice.RULES:
         assistant.rewriting = Assistant.Rewriting.LOCAL
-    reader = RecordedReader(_inputs(record, assistant, settings, searched))
+    reader = RecordedReader(replace(_inputs(record, assistant, settings, searched), edit=edit))
     context = build_context(_request(record, assistant, settings), reader)
     at = record.snapshot.created_at
     for round_ in record.rounds:
@@ -62,7 +68,7 @@ def _request(record: Record, assistant: Assistant, settings: Settings) -> BuildR
         user_id=thread.user_id,
         thread_id=thread.id,
         end=record.end,
-        session=_session_then(record) if is_now else Session(started_at=record.at),
+        session=session_then(record) if is_now else Session(started_at=record.at),
         remembers=settings.memory is not MemoryChoice.OFF and (thread.remembers or not is_now),
         cleared_through=thread.cleared_through,
         memory=recorded_scope(record.snapshot.scope),
@@ -126,7 +132,7 @@ def _query(record: Record, settings: Settings) -> Rewriting | None:
     return None
 
 
-def _session_then(record: Record) -> Session:
+def session_then(record: Record) -> Session:
     """As far as this thread alone tells."""
     mine = Message.objects.filter(user=record.thread.user_id, thread=record.thread)
     earlier = mine.filter(position__lt=record.newest.position, role="user")

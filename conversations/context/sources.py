@@ -196,6 +196,30 @@ class Fitted:
 NOTHING = Fitted()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddedNote:
+    """A note that nobody made, as of a time."""
+
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edit:
+    """What a request made again is to be ``without`` – rows of sources, turns, files, by their ids –, and a note that
+    it is to be given besides."""
+
+    without: frozenset[str] = frozenset()
+    note: AddedNote | None = None
+
+    def takes(self, items: Sequence[SourceItem]) -> bool:
+        """Whether it takes out one that was given."""
+        return any(item.included and item.id in self.without for item in items)
+
+
+UNEDITED = Edit()
+
+
 class Source[Candidates: Hashable]:
     """One source. Candidates are whatever it makes of its rows; ``None`` is none."""
 
@@ -220,6 +244,8 @@ class Source[Candidates: Hashable]:
     """Of what stands all session long: what two would say stands in that with the lower number, in the same first."""
     informs_query: ClassVar[bool] = False
     """Whether a model that is asked for the contextualised query is given it."""
+    takes_notes: ClassVar[bool] = False
+    """Whether a note that is added to a request stands in it."""
     budget_field: ClassVar[str] = ""
     """The column of an assistant where staff set what it may take, in tokens of the model."""
     statement: ClassVar[str] = ""
@@ -271,6 +297,13 @@ class Source[Candidates: Hashable]:
     def recorded(self, text: str, items: Sequence[SourceItem], at: datetime) -> Candidates | None:
         """The candidates as far as the text tells that was sent at a time: it may have to be cut to another room. Pure."""
         return None
+
+    def edited(
+        self, candidates: Candidates | None, items: Sequence[SourceItem], query: SourceQuery, edit: Edit
+    ) -> Candidates | None:
+        """The candidates of a request that is made again, without what is taken out of it and with what is added. The ``items``
+        tell which of them found no room then: those are among them again, as they are today. May read."""
+        return None if edit.takes(items) else candidates
 
     def columns(self, fitted: Fitted) -> Mapping[str, Any]:
         """What a snapshot says of it in columns of its own."""

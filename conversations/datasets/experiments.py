@@ -15,13 +15,11 @@ from conversations.context.record.request_record import NotReplayable, Record, r
 from conversations.datasets.expectations import EVIDENCE, SCORERS, Given, evidence_of, scores
 from conversations.datasets.paired import Difference, difference
 from conversations.models import Assistant, AssistantVersion, Case, ContextSnapshot, Message
-from conversations.providers import ProviderError
 from conversations.providers.price_list import price_list
 from conversations.providers.prices import PriceList
 from conversations.regression.outcomes import held_by
-from conversations.regression.replaying import cost_of, demand_sources
+from conversations.regression.replaying import cost_of, demand_sources, remaking
 from conversations.regression.settings_at import settings_at
-from conversations.runtime.db import read_only
 from conversations.runtime.text import texts_in
 from conversations.runtime.values import dataclass
 
@@ -76,12 +74,10 @@ def run(cases: Sequence[Case], versions: Sequence[int]) -> Iterator[CaseResult]:
         try:
             if snapshot is None:
                 raise NotReplayable("It has been deleted since.")
-            with read_only():
+            with remaking():
                 result["results"] = _results(case, record_of(snapshot), asked)
         except NotReplayable as error:
             result["problem"] = str(error)
-        except ProviderError as error:
-            result["problem"] = error.message
         yield result
 
 

@@ -182,14 +182,14 @@ RULES = (
     Rule(
         slug="similar_notes",
         label=lazy("Notes say nearly the same"),
-        advice=lazy("End one of the two on the page of the memory, or give memory less room."),
+        advice=lazy("The person can forget one of the two on their page of memory; or give memory less room."),
         rows=_similar,
         setting={"": "memory_tokens"},
     ),
     Rule(
         slug="contradicting_notes",
         label=lazy("Notes contradict one another"),
-        advice=lazy("One of the two is wrong by now: the person can end it on their page of memory."),
+        advice=lazy("One of the two is wrong by now: the person can correct or forget it on their page of memory."),
         rows=_contradicting,
         setting={"": "memory_tokens"},
     ),

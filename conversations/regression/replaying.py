@@ -3,6 +3,7 @@
 import heapq
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -95,14 +96,22 @@ def replay_requests(ids: Iterable[uuid.UUID], change: Change, report: Report) ->
 
 def _add(snapshot: ContextSnapshot, change: Change, known: PriceList, report: Report) -> None:
     try:
-        with read_only():
+        with remaking():
             outcome, is_exact = outcome_of(record_of(snapshot), change, known)
     except NotReplayable as error:
         report.add_refusal(str(error))
-    except ProviderError as error:
-        report.add_refusal(error.message)
     else:
         report.add(outcome, is_exact=is_exact)
+
+
+@contextmanager
+def remaking() -> Iterator[None]:
+    """A transaction that reads, in which requests are made again. Raises ``NotReplayable`` where a provider refuses, too."""
+    try:
+        with read_only():
+            yield
+    except ProviderError as error:
+        raise NotReplayable(error.message) from error
 
 
 def outcome_of(record: Record, change: Change, known: PriceList) -> tuple[Outcome, bool]:
@@ -110,12 +119,12 @@ def outcome_of(record: Record, change: Change, known: PriceList) -> tuple[Outcom
     if change.wanted is None:
         own = replay.build(record, record.settings)
         demand_sources(own, record)
-        before, after = _recorded_side(record, known), _side(own, record, known)
+        before, after = _recorded_side(record, known), side_of(own, record, known)
         is_exact = before.digest == after.digest
     else:
         remade = remade_at(record, change.wanted)
         demand_sources(remade.other, record)
-        before, after = (_side(context, record, known) for context in (remade.own, remade.other))
+        before, after = (side_of(context, record, known) for context in (remade.own, remade.other))
         is_exact = remade.is_exact
     outcome = Outcome(request=record.snapshot.pk, before=before, after=after)
     return (replace(outcome, cited=_cited(record.snapshot)) if outcome.lost("parts") else outcome), is_exact
@@ -143,7 +152,7 @@ def _cited(snapshot: ContextSnapshot) -> frozenset[str]:
     return frozenset(f"{each['file']} {each['part']}" for citations in lists for each in citations or ())
 
 
-def _side(context: Context, record: Record, known: PriceList) -> Side:
+def side_of(context: Context, record: Record, known: PriceList) -> Side:
     tokens = context.model_tokens
     return Side(
         digest=digest(context.payload),

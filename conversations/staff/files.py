@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.template.defaultfilters import filesizeformat
+from django.urls import URLPattern
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -10,12 +11,13 @@ from conversations.models import File
 from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import column, thread_column, user_column
-from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
+from conversations.staff.content import MaskedInspectionAdmin, content_column, is_shown
+from conversations.staff.uses import uses_url
 
 
 @admin.register(File)
 class FileAdmin(MaskedInspectionAdmin[File]):
-    change_form_template = CONTENT_FORM
+    change_form_template = "admin/conversations/used_form.html"
     owner_id = "user_id"
     list_display = ["created", "owner", "thread_link", "kind", "takes", "status", "problem", "parts", "tokens"]
     list_filter = ["kind", "state", ("thread", admin.EmptyFieldListFilter), "created_at"]
@@ -43,6 +45,9 @@ class FileAdmin(MaskedInspectionAdmin[File]):
         lazy("left out"), "left_out", lambda entries: "\n".join(each["text"] for each in unread(entries))
     )
     status = column("state", "state", display.status, sort="state")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [uses_url(self), *super().get_urls()]
 
     @admin.display(description="size")
     def takes(self, file: File) -> str:

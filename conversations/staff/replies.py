@@ -19,6 +19,7 @@ from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
 from conversations.staff.requests.by_request_id import replies_of
 from conversations.staff.trace import trace_views
+from conversations.staff.uses import uses_url
 
 
 def placed(**where: object) -> QuerySet[Message]:
@@ -151,7 +152,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     def get_urls(self) -> list[URLPattern]:
         why = self.admin_site.admin_view(partial(trace_views.why_view, self))
-        return [path("<uuid:id>/why/", why, name="conversations_message_why"), *super().get_urls()]
+        return [path("<uuid:id>/why/", why, name="conversations_message_why"), uses_url(self), *super().get_urls()]
 
     @admin.display(description="follows")
     def parent_link(self, message: Message) -> SafeString | str:

@@ -20,9 +20,9 @@ from django.forms.widgets import Script
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils.cache import add_never_cache_headers
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -47,6 +47,7 @@ from conversations.runtime.wording import counted, filled, lazy, number
 from conversations.staff import access, deletion_counts, display
 from conversations.staff.base import STYLES, OfferedLookups, column
 from conversations.staff.budgets import AccessInline, ManagersInline
+from conversations.staff.uses import added_url
 from conversations.threads import deletion
 from conversations.web.token_revocation import RevokesTokens
 from memory.models import Consolidation, DailySummary, Memory, Topic
@@ -168,6 +169,9 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
 
     joined = column("joined", "date_joined", display.when, sort="date_joined")
     seen = column("last sign-in", "last_login", display.when, sort="last_login")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [added_url(self), *super().get_urls()]
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         if obj is None and not settings.OPENBOOK_PASSWORD_SIGN_IN:
@@ -329,7 +333,7 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
         return display.list_link(Thread, gettext("their threads"), user__id__exact=user.pk)
 
     @admin.display
-    def memories(self, user: User) -> SafeString:
+    def memories(self, user: User) -> SafeString | str:
         about = {"user__id__exact": user.pk}
         lists = [
             (Memory, gettext("memories")),
@@ -337,7 +341,10 @@ class UserAdmin(OfferedLookups[User], BaseAdmin):
             (Topic, gettext("topics")),
             (Consolidation, gettext("consolidation")),
         ]
-        return format_html_join(", ", "{}", ((display.list_link(model, name, **about),) for model, name in lists))
+        links = [display.list_link(model, name, **about) for model, name in lists]
+        added = reverse("admin:auth_user_added", args=[user.pk])
+        links.append(format_html('<a href="{}">{}</a>', added, gettext("What would it have known if …")))
+        return display.links(links)
 
     def get_deleted_objects(
         self, objs: Iterable[User], request: HttpRequest

@@ -13,7 +13,7 @@ from conversations.context.gather.fallible_reads import fetch_row, problem_of
 from conversations.context.reasons import Reason
 from conversations.context.render.excerpts import bullet, fit_list
 from conversations.context.source_problems import Problem
-from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
+from conversations.context.sources import Edit, Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.models import Assistant
 from conversations.providers.markers import BULLET
 from conversations.providers.quoting import noted
@@ -33,6 +33,11 @@ LONGEST = 2_000
 DAY = "{:%Y-%m-%d}:"
 """Above the facts that were said on it."""
 RECORDED_DAY = re.compile(r"(\d{4}-\d\d-\d\d):", re.ASCII)
+
+ROOMLESS = {Reason.OVER_BUDGET, Reason.REPEATED}
+"""Of notes that would have been given, had there been room or had not another said the same."""
+ADDED = "added"
+"""In place of the id of a note that nobody made."""
 
 MEMORY_KIND = ItemKind(
     code="memory",
@@ -85,6 +90,7 @@ class FactSource(Source[Facts]):
     kinds = (MEMORY_KIND,)
     informs_query = True
     gives_way = 3
+    takes_notes = True
     # Index ranges that end at their LIMITs. A text of more than 20,000 bytes comes as null.
     statement = """
 SELECT json_agg(json_build_array(id, CASE WHEN octet_length(content) <= 20000 THEN content END, valid_until, said_at)
@@ -150,12 +156,35 @@ FROM (
             is_ranked=text.startswith(RANKED_HEADING),
         )
 
+    def edited(
+        self, candidates: Facts | None, items: Sequence[SourceItem], query: SourceQuery, edit: Edit
+    ) -> Facts | None:
+        """A note that is added stands before those that were made earlier; of those that are ranked it is the first."""
+        before = candidates or Facts(began_at=query.session.started_at)
+        known = {fact.id: fact for fact in before.facts}
+        rows = Memory.objects.filter(user=query.user_id, id__in=[item.id for item in items])
+        today = {str(row.pk): row for row in rows}
+        facts = [
+            known.get(item.id) or _as_today(today[item.id])
+            for item in items
+            if item.id not in edit.without and (item.id in known or (item.reason in ROOMLESS and item.id in today))
+        ]
+        if note := edit.note:
+            newer = (row.created_at >= note.at for fact in facts if (row := today.get(fact.id)))
+            place = 0 if before.is_ranked else sum(newer)
+            facts.insert(place, KnownFact(id=ADDED, text=note.text, said_on=note.at.date()))
+        return replace(before, facts=tuple(facts), repeated=frozenset()) if facts else None
+
     def rule(self, assistant: Assistant) -> str:
         return filled(
             "The memory takes at most {tokens} tokens and {characters} characters.",
             tokens=assistant.memory_tokens,
             characters=LONGEST,
         )
+
+
+def _as_today(row: Memory) -> KnownFact:
+    return KnownFact(id=str(row.pk), text=row.content, valid_until=row.valid_until, said_on=row.said_at.date())
 
 
 def in_order(

@@ -8,7 +8,17 @@ from typing import Any
 
 from conversations.context.reasons import Reason
 from conversations.context.render.excerpts import bullet, fit_list
-from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
+from conversations.context.sources import (
+    Edit,
+    Fitted,
+    ItemKind,
+    Place,
+    Reading,
+    Row,
+    Source,
+    SourceItem,
+    SourceQuery,
+)
 from conversations.models import Assistant
 from conversations.providers.markers import OPEN_SINCE
 from conversations.providers.quoting import noted
@@ -91,6 +101,18 @@ FROM (
         lines = included_lines(text.partition("\n\n")[2], items)
         topics = tuple(_recorded(id, line, at) for id, line in lines)
         return OpenTopics(began_at=at, topics=topics)
+
+    def edited(
+        self, candidates: OpenTopics | None, items: Sequence[SourceItem], query: SourceQuery, edit: Edit
+    ) -> OpenTopics | None:
+        if candidates is None or not edit.takes(items):
+            return candidates
+        known = {topic.id: topic for topic in candidates.topics}
+        rows = Topic.objects.filter(user=query.user_id, id__in=[item.id for item in items])
+        others = {str(row.pk): OpenTopic(id=str(row.pk), title=row.title, opened_at=row.opened_at) for row in rows}
+        ids = [item.id for item in items if item.id not in edit.without]
+        topics = tuple(topic for id in ids if (topic := known.get(id) or others.get(id)))
+        return replace(candidates, topics=topics, repeated=frozenset()) if topics else None
 
     def columns(self, fitted: Fitted) -> Mapping[str, Any]:
         return {"open_threads_count": sum(item.included for item in fitted.items)}

@@ -15,11 +15,13 @@ from conversations.context.query.followups import is_social
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.sources import (
+    Edit,
     Fitted,
     ItemKind,
     MessageQuery,
     Place,
     Source,
+    SourceItem,
     SourceQuery,
 )
 from conversations.context.turns.exclusion import spoilt
@@ -188,6 +190,14 @@ class RecallSource(Source[Recalled]):
             withholds=query.withholds,
             zone=query.zone,
         )
+
+    def edited(
+        self, candidates: Recalled | None, items: Sequence[SourceItem], query: SourceQuery, edit: Edit
+    ) -> Recalled | None:
+        if candidates is None:
+            return None
+        left = tuple(each for each in candidates.candidates if str(each.id) not in edit.without)
+        return replace(candidates, candidates=left)
 
     def fit(self, candidates: Recalled, tokens: int) -> Fitted:
         fit = fitted(candidates.candidates, tokens, here=candidates.here, zone=candidates.zone)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Model
+from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -14,6 +15,7 @@ from conversations.runtime.wording import filled, lazy
 from conversations.staff import display
 from conversations.staff.base import CHANGE_LIST, column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column
+from conversations.staff.uses import uses_url
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
 LISTED = 3
@@ -79,7 +81,12 @@ class MemoryAdmin(SourcedAdmin[Memory]):
         "No memories. They come from what people say, ten minutes after they have stopped, or are written by hand."
     )
 
+    change_form_template = "admin/conversations/used_form.html"
+
     created = column("created", "created_at", display.when, sort="created_at")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [uses_url(self), *super().get_urls()]
 
     fact = content_column("memory", "content")
     labels = content_column("tags", "tags", ", ".join)

@@ -106,6 +106,8 @@ class History:
     in_turns: bool = True
     has_files: bool = False
     """Whether anything of a file stands in any turn of the thread (``in_turns``), or its project has files."""
+    gone: frozenset[str] = frozenset()
+    """Ids of turns that a request that is made again is to be without."""
     columns: tuple[str | None, ...] | None = None
     """Of the sources that were read along; ``None`` where there was no row that they could stand beside."""
 
@@ -135,6 +137,8 @@ def usable_turns(history: History, *, keeps_offline: bool) -> UsableTurns:
     """Pure."""
     turns = history.turns
     gone = exclusions(turns, history.made, keeps_offline=keeps_offline)
+    if history.gone:
+        gone |= {turn.id: Reason.OUTSIDE_PART for turn in turns if turn.id and str(turn.id) in history.gone}
     usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
     excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
     return UsableTurns(turns=usable, excluded=[*excluded, *((turn, Reason.ORPHAN_TOOL) for turn in orphans)])

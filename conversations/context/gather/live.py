@@ -55,8 +55,11 @@ class LiveReader:
 
     def search(self, source: Source[Any], known: Known, query: MessageQuery, room: int | None) -> Fitted:
         most = sys.maxsize if room is None else room
-        candidates = source.search(known.candidates.get(source.name), query, most)
+        candidates = self.candidates(source, known, query, most)
         return NOTHING if candidates is None else source.fit(candidates, most)
+
+    def candidates(self, source: Source[Any], known: Known, query: MessageQuery, room: int) -> Any:
+        return source.search(known.candidates.get(source.name), query, room)
 
     def files(self, query: FilesQuery) -> ThreadFiles:
         return read_files(query)

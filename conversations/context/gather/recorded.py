@@ -1,7 +1,7 @@
 """What a context was made of that was built before: the thread as it was, and what was known and listed then, as far as there
 is a record of it. All else is read as it is now."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,17 @@ from conversations.context.render.rendering import QUOTING
 from conversations.context.rules.fitting import Section
 from conversations.context.rules.prompt_cache import Lifetime
 from conversations.context.rules.standing import Known
-from conversations.context.sources import NOTHING, Fitted, MessageQuery, Place, Source, sources_at
+from conversations.context.sources import (
+    NOTHING,
+    UNEDITED,
+    Edit,
+    Fitted,
+    MessageQuery,
+    Place,
+    Source,
+    SourceQuery,
+    sources_at,
+)
 from conversations.context.tokens.factor import Factor
 from conversations.context.tokens.thinking import OutputAllowance
 from conversations.runtime.values import dataclass
@@ -42,7 +52,7 @@ class RecordedInputs:
 
     ``base`` is the system prompt as it was sent, ``window`` that of the model then, ``files`` what stood of files in its turns,
     ``citing`` what it said of citing them, ``quoting`` how its texts were told apart, ``counts`` the tokens of turns that its
-    provider had counted, by position.
+    provider had counted, by position, ``edit`` what it is to be without and to hold besides.
     """
 
     at: datetime
@@ -58,6 +68,7 @@ class RecordedInputs:
     citing: str | None = None
     quoting: int | None = QUOTING
     counts: Mapping[int, int] | None = None
+    edit: Edit = UNEDITED
 
 
 class RecordedReader(LiveReader):
@@ -98,7 +109,9 @@ class RecordedReader(LiveReader):
         history, known = super().thread(self._then(query), then)
         if record.known:
             known = replace(record.known, zone=known.zone, candidates={**known.candidates, **record.known.candidates})
-        history = replace(history, has_files=record.files is not None, in_turns=True)
+        gone = record.edit.without
+        history = replace(history, has_files=record.files is not None, in_turns=True, gone=gone)
+        known = edited(known, sources.query, record.edit, takes_notes=record.beside.may_search)
         return history, known.limited(memory=sources.memory)
 
     def older_turns(self, query: HistoryQuery, reach: int) -> History:
@@ -109,16 +122,22 @@ class RecordedReader(LiveReader):
         record = self.record.beside
         if source.name in record.fitted:
             before = record.searched and record.searched.get(source.name)
-            if not before or before.holds(source.searches_by(query), room):
+            is_same = not before or before.holds(source.searches_by(query), room)
+            if is_same and not self.record.edit.takes(record.fitted[source.name].items):
                 return record.fitted[source.name]
         if source.is_memory and not record.may_search:
             return NOTHING
         return super().search(source, known, query, room)
 
+    def candidates(self, source: Source[Any], known: Known, query: MessageQuery, room: int) -> Any:
+        candidates, edit = super().candidates(source, known, query, room), self.record.edit
+        return source.edited(candidates, (), query, edit) if edit.without else candidates
+
     def files(self, query: FilesQuery) -> ThreadFiles:
         """Of files of a project those alone that the request had to do with then."""
         packed = self.record.files
         files = super().files(replace(query, named=numbers_in(packed) if packed else {}, searches=False))
+        files = without_files(files, self.record.edit.without)
         left = over_budget(packed) if packed else ()
         most = max(files.scores.values(), default=1.0)
         return replace(
@@ -131,3 +150,22 @@ class RecordedReader(LiveReader):
 
     def _then(self, query: HistoryQuery) -> HistoryQuery:
         return replace(query, at=self.record.at, counts=self.record.counts)
+
+
+def edited(known: Known, query: SourceQuery, edit: Edit, *, takes_notes: bool) -> Known:
+    """What was known, without what is taken out and with what is added: of a source that this touches what was sent is fitted
+    anew."""
+    candidates, sent = dict(known.candidates), dict(known.sent)
+    for source in sources_at(Place.STANDING):
+        items = sent[source.name].items if source.name in sent else ()
+        if edit.takes(items) or (edit.note and takes_notes and query.memory.outside and source.takes_notes):
+            sent.pop(source.name, None)
+            candidates[source.name] = source.edited(candidates.get(source.name), items, query, edit)
+    return replace(known, sent=sent, candidates={name: each for name, each in candidates.items() if each is not None})
+
+
+def without_files(files: ThreadFiles, ids: Collection[str]) -> ThreadFiles:
+    """Pure."""
+    outlines = {id: outline for id, outline in files.outlines.items() if id not in ids}
+    scores = {key: score for key, score in files.scores.items() if key[0] not in ids}
+    return replace(files, outlines=outlines, scores=scores)

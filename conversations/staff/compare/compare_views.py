@@ -1,5 +1,6 @@
 """Two model requests side by side, one beside what it might have been, and the proof of one: pages of their own."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -14,14 +15,13 @@ from conversations.context.record import snapshots
 from conversations.context.record.request_record import NotReplayable
 from conversations.context.render.rendering import canonical, sha256
 from conversations.models import AssistantVersion, ContextSnapshot
-from conversations.providers import ProviderError
 from conversations.runtime.wording import lazy
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import InspectionAdmin
 from conversations.staff.compare.compare_page import compare_page
-from conversations.staff.compare.replay_side import side_at
-from conversations.staff.compare.sides import neighbour, side_of, summaries_of
+from conversations.staff.compare.replay_side import side_at, side_without
+from conversations.staff.compare.sides import Side, neighbour, side_of, summaries_of
 from conversations.staff.compare.what_if_page import what_if_page
 
 TEMPLATES = "admin/conversations/contextsnapshot"
@@ -59,6 +59,8 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         snapshot = self._snapshot(request, id)
         if version := request.GET.get("version"):
             return self._compare_version(request, snapshot, version)
+        if without := request.GET.get("without"):
+            return self._compare_without(request, snapshot, without)
         other_id = request.GET.get("with", "").strip()
         previous = neighbour(snapshot, later=False)
         before = self.get_object(request, other_id) if other_id else previous
@@ -84,18 +86,31 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         version = AssistantVersion.objects.select_related("assistant").filter(pk=pk).first() if pk.isdecimal() else None
         if version is None and pk != RELEASE:
             raise Http404
-        sight = self._look(request, snapshot, "comparison")
-        context: dict[str, Any] = {"title": gettext("Compare requests"), "sight": sight, "tried": version}
+        context = self._remade(request, snapshot, lambda shown: side_at(snapshot, version, shown=shown))
+        return self._page(request, snapshot, "compare_version", {**context, "tried": version})
+
+    def _compare_without(self, request: HttpRequest, snapshot: ContextSnapshot, id: str) -> HttpResponse:
+        """With what it would have been without a note, a turn or a file."""
         try:
-            after = side_at(snapshot, version, shown=sight.shown)
+            without = str(UUID(id))
+        except ValueError:
+            raise Http404 from None
+        context = self._remade(request, snapshot, lambda shown: side_without(snapshot, without, shown=shown))
+        return self._page(request, snapshot, "compare_version", {**context, "without": without})
+
+    def _remade(
+        self, request: HttpRequest, snapshot: ContextSnapshot, remade: Callable[[bool], Side]
+    ) -> dict[str, Any]:
+        sight = self._look(request, snapshot, "comparison")
+        context: dict[str, Any] = {"title": gettext("Compare requests"), "sight": sight}
+        try:
+            after = remade(sight.shown)
         except NotReplayable as error:
             context["refusal"] = str(error)
-        except ProviderError as error:
-            context["refusal"] = error.message
         else:
             before = side_of(snapshot, shown=sight.shown)
             context["page"] = compare_page(before, after, summaries_of(before))
-        return self._page(request, snapshot, "compare_version", context)
+        return context
 
     def what_if_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         snapshot = self._snapshot(request, id)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import UUIDField, Value
 from django.db.models.functions import Cast, Left
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from conversations.context.reasons import Reason
@@ -17,6 +18,7 @@ from conversations.models import Assistant, Message
 from conversations.runtime.wording import counted
 
 EXCERPT_CHARS = 300
+USES = {"memory": "admin:memory_memory_uses", "message": "admin:conversations_message_uses"}
 NOWHERE = Cast(Value(None), UUIDField())
 
 
@@ -51,6 +53,8 @@ class CandidateRow:
     thread: UUID | None = None
     passages: Sequence[PassageRow] = ()
     replaced_by: str | None = None
+    uses: str = ""
+    """The page of the requests that held it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             rule="" if item["included"] else rule(Reason(item["reason"]), source_of(item), assistant),
             score=item.get("score"),
             replaced_by=item.get("replaced_by"),
+            uses=reverse(USES[item["kind"]], args=[item["id"]]) if item["kind"] in USES else "",
             passages=[_passage_row(part, texts.get(item["id"], "")) for part in item.get("passages", ())],
             **rows_by_id.get(item["id"], {"what": gettext(item["kind"])}),
         )

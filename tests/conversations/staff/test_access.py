@@ -98,7 +98,10 @@ ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "ad
 INSPECTED = {
     "conversations_contextsnapshot": {"overview", "compare", "what_if", "prove"},
     "conversations_thread": {"live", "live_events", "map", "why"},
-    "conversations_message": {"why"},
+    "conversations_message": {"why", "uses"},
+    "conversations_file": {"uses"},
+    "memory_memory": {"uses"},
+    "auth_user": {"added"},
     "conversations_feedback": {"csv", "jsonl"},
     "conversations_auditevent": {"download"},
     "conversations_assistant": {"versions"},
@@ -122,6 +125,8 @@ READ = {
 }
 WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
 THREADS = "conversations_thread_changelist"
+ADDED = "auth_user_added"
+"""It tells of a person's model requests."""
 IN_NO_THREAD = {"memory_memory", "memory_dailysummary", "conversations_file", "conversations_project"}
 QUEUE = {"conversations_feedback_csv", "conversations_feedback_jsonl"}
 DOWNLOAD = "conversations_contextsnapshot_request"
@@ -170,7 +175,8 @@ def expected(name: str, role: Role) -> int:
     for model, own in INSPECTED.items():
         if name.removeprefix(f"{model}_") in own:
             allowed = TO_ITS_PAGE if name == "conversations_thread_why" else OK
-            return allowed if role.may("view", model) else REFUSED
+            seen = {model, "conversations_contextsnapshot"} if name == ADDED else {model}
+            return allowed if all(role.may("view", each) for each in seen) else REFUSED
     model, _, page = name.rpartition("_")
     if page == "bytes":  # without a reason, or without the right; test_holds.py reads them
         return REFUSED
