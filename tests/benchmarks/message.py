@@ -33,10 +33,19 @@ SAID = "Turn {}: the harbour lay quiet, and nobody had yet come down to the boat
 RELAY = "bare Daphne relay, whole text"
 
 
+EVENTS = (60, 12)
+"""In how many events a model sends its words: the more, the dearer is the relay itself."""
+
+
 def main() -> None:
+    for events in EVENTS:
+        measure(events)
+
+
+def measure(events: int) -> None:
     with ExitStack() as stack:
         with doing("starting the servers"):
-            candidates = start(stack)
+            candidates = start(stack, events)
         cpu: dict[str, list[float]] = {name: [] for name in candidates}
         with doing("sending messages"):
             for number in range(ROUNDS + 1):
@@ -45,14 +54,17 @@ def main() -> None:
                     if number:
                         cpu[name].append(taken)
     load = Path("/proc/loadavg").read_text().split()[0]
-    print(f"\n== CPU of a message of {WORDS} words over REST, {AT_ONCE} at once, {TURNS} turns before it; load {load}")
+    print(
+        f"\n== CPU of a message of {WORDS} words in {events} events over REST, {AT_ONCE} at once, {TURNS} turns before it; "
+        f"load {load}"
+    )
     for name, values in cpu.items():
         print(f"  {name:<62} {median(values):8.2f} ms  {median(values) / median(cpu[RELAY]):8.2f}x")
 
 
-def start(stack: ExitStack) -> dict[str, tuple[Served, Call]]:
-    """By name, the server and how it is asked."""
-    model = stack.enter_context(served("model", WORDS, 0))
+def start(stack: ExitStack, events: int) -> dict[str, tuple[Served, Call]]:
+    """By name, the server and how it is asked. The chats of others hear each word as an event of its own."""
+    model = stack.enter_context(served("model", WORDS, 0, WORDS // events))
     relay = stack.enter_context(served("relay", model.url))
     url = stack.enter_context(fresh_database())
     environment = {
@@ -79,7 +91,11 @@ def start(stack: ExitStack) -> dict[str, tuple[Served, Call]]:
         "Openbook, messages/": to_thread("messages/", 201),
         "Openbook, messages/stream/": to_thread("messages/stream/"),
         "Openbook, context/": to_thread("context/"),
-    } | chats.start(stack, words=WORDS, at_once=AT_ONCE, turns=items, question=QUESTION["content"])
+    } | (
+        chats.start(stack, words=WORDS, at_once=AT_ONCE, turns=items, question=QUESTION["content"])
+        if events == WORDS
+        else {}
+    )
 
 
 def long_thread() -> dict[str, Any]:

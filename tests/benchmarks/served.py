@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
-from itertools import cycle, islice
+from itertools import batched, cycle, islice
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -76,10 +76,10 @@ def words(count: int) -> list[str]:
     return [word + " " for word in islice(cycle(SENTENCE.split()), count)]
 
 
-def model(count: str, pause: str) -> None:
-    """The Messages API: so many words, an event each, with so many seconds before each. With a pause, each word is the time at
-    which it is sent, in microseconds."""
-    with ModelServer(responder=lambda _: _spoken(int(count), float(pause))) as server:
+def model(count: str, pause: str, words_an_event: str = "1") -> None:
+    """The Messages API: so many words, with so many seconds before each event. With a pause, each word is the time at which it
+    is sent, in microseconds."""
+    with ModelServer(responder=lambda _: _spoken(int(count), float(pause), int(words_an_event))) as server:
         server.claude.verbatim = bool(float(pause))  # else it counts tokens as the real one does
         _serve(server.url)
 
@@ -103,8 +103,9 @@ def long_or_short(pieces: str, size: str, count: str, pause: str) -> None:
         _serve(server.url)
 
 
-def _spoken(count: int, pause: float) -> ScriptedStream:
-    steps: list[Step] = [model_scripts.text_delta(word) for word in words(count)]
+def _spoken(count: int, pause: float, words_an_event: int = 1) -> ScriptedStream:
+    pieces = ("".join(group) for group in batched(words(count), words_an_event))
+    steps: list[Step] = [model_scripts.text_delta(piece) for piece in pieces]
     if pause:
         steps = [step for _ in range(count) for step in (Delay(pause), Stamp())]
     return model_scripts.stream(*model_scripts.opening_steps(), *steps, *model_scripts.closing_steps(), thinks=False)

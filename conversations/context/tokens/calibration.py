@@ -45,7 +45,9 @@ STEP = 0.05
 """Coarse, because a factor that trembles moves the start of the window and so breaks the prompt cache."""
 
 LEARN_SECONDS = 60.0
-"""Between two looks at the requests of a model whose factor is known."""
+"""Between two looks at the requests of a model whose factor is known of as many as are learnt from."""
+LEARN_REPLIES = 5
+"""Between two looks where it is known of fewer."""
 KEEP_SECONDS = 10.0
 
 
@@ -67,6 +69,7 @@ class _CachedFactors:
     rows: dict[tuple[str, str], Factor] = field(default_factory=dict)
     until: float = 0.0
     learnt: dict[tuple[str, str], float] = field(default_factory=dict)
+    ended: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 _kept = _CachedFactors()
@@ -85,10 +88,11 @@ def learn(provider: str, model: str) -> None:
     """Look at what the model reported and keep the factor, where it is time to: a reply of its has just ended."""
     key = (provider, model)
     known = _kept.rows.get(key)
+    _kept.ended[key] += 1
     rested = time.monotonic() - _kept.learnt.get(key, -math.inf) >= LEARN_SECONDS
-    if known and known.samples >= NEWEST and not rested:
+    if known and not rested and (known.samples >= NEWEST or _kept.ended[key] < LEARN_REPLIES):
         return
-    _kept.learnt[key] = time.monotonic()
+    _kept.learnt[key], _kept.ended[key] = time.monotonic(), 0
     factor = learnt(samples_of(provider, model))
     if factor is None or factor == known:
         return
@@ -102,7 +106,7 @@ def learn(provider: str, model: str) -> None:
 
 def forget() -> None:
     """The next question reads the rows again."""
-    _kept.until, _kept.rows, _kept.learnt = 0.0, {}, {}
+    _kept.until, _kept.rows, _kept.learnt, _kept.ended = 0.0, {}, {}, Counter()
 
 
 def learnt(samples: Sequence[Sample]) -> Factor | None:
