@@ -4,9 +4,9 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
 
 AGAIN_SECONDS = 0.01
+LONGER_SECONDS = 0.1
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -24,16 +24,20 @@ def end_on_signals() -> None:
 def _raise_again(dropped: "sys.UnraisableHookArgs") -> None:
     match dropped.exc_value:
         case SystemExit(code=int(code)) if code - 128 in SIGNALS:
-            _send(code - 128)
+            _send(code - 128, AGAIN_SECONDS)
         case KeyboardInterrupt():
-            _send(signal.SIGINT)
+            _send(signal.SIGINT, AGAIN_SECONDS)
         case _:
             sys.__unraisablehook__(dropped)
 
 
-def _send(number: int) -> None:
-    """To this process, once the place is left that drops exceptions."""
-    with suppress(RuntimeError):  # the interpreter ends already
-        timer = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+def _send(number: int, seconds: float) -> None:
+    """To this process, once the place is left that drops exceptions. On a busy machine it comes sooner: then it goes again."""
+    try:
+        timer = threading.Timer(seconds, os.kill, (os.getpid(), number))
         timer.daemon = True
         timer.start()
+    except RuntimeError:
+        pass  # the interpreter ends already
+    except (SystemExit, KeyboardInterrupt):
+        _send(number, seconds + LONGER_SECONDS)
