@@ -11,6 +11,7 @@ after each character that ends one, U+2028 and a carriage return among them.
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 CONTEXTUALISED = (
     "[Contextualised query, written by Openbook and not by the person; it says what the text above refers to]"
@@ -81,30 +82,37 @@ class Rule:
     """Where in a text a backslash is put before what would pass for a marker, and taken away again. No marker holds a
     backslash, nor another one of its rule."""
 
-    bare: re.Pattern[str]
-    escaped: re.Pattern[str]
-    has_before: bool
-    begins: re.Pattern[str] | None = None
+    before: str
+    marker: str
+    begins: str = ""
     """Of one letter that all its markers begin with. Most texts hold none, which is seen in a hundredth of the time."""
 
     @classmethod
     def of(cls, *markers: str, after: str = "", begins: str = "") -> "Rule":
         """``markers``, what they come ``after``, and the letter that all of them begin with, are patterns."""
-        before, marker = rf"({after}\\*)" if after else "", f"({'|'.join(markers)})"
-        return cls(
-            bare=re.compile(before + marker),
-            escaped=re.compile(rf"{before}\\{marker}"),
-            has_before=bool(after),
-            begins=re.compile(begins) if begins else None,
-        )
+        return cls(before=rf"({after}\\*)" if after else "", marker=f"({'|'.join(markers)})", begins=begins)
+
+    # Compiled when they are first used: together they take a tenth of a second, which most commands never need.
+
+    @cached_property
+    def bare(self) -> re.Pattern[str]:
+        return re.compile(self.before + self.marker)
+
+    @cached_property
+    def escaped(self) -> re.Pattern[str]:
+        return re.compile(rf"{self.before}\\{self.marker}")
+
+    @cached_property
+    def beginning(self) -> re.Pattern[str]:
+        return re.compile(self.begins)
 
     def quote(self, text: str) -> str:
-        if self.begins and not self.begins.search(text):
+        if self.begins and not self.beginning.search(text):
             return text
-        return self.bare.sub(r"\1\\\2" if self.has_before else r"\\\1", text)
+        return self.bare.sub(r"\1\\\2" if self.before else r"\\\1", text)
 
     def unquote(self, text: str) -> str:
-        return self.escaped.sub(r"\1\2" if self.has_before else r"\1", text)
+        return self.escaped.sub(r"\1\2" if self.before else r"\1", text)
 
 
 def alike_any(*markers: str) -> str:

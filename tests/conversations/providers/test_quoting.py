@@ -75,7 +75,7 @@ def test_no_marker_stands_in_its_kind_of_text_however_it_is_spelt(kind: Kind) ->
 
 
 def has_backslash(rule: Rule, match: re.Match[str]) -> bool:
-    marker = match.start(2 if rule.has_before else 1)
+    marker = match.start(2 if rule.before else 1)
     return match.string[marker - 1 : marker] == "\\"
 
 
