@@ -32,7 +32,9 @@ finally:
 DESTRUCTOR = CALLBACK.replace("class Thing: pass", "class Thing:\n    def __del__(self): wait_here(None)").replace(
     "weakref.ref(thing, wait_here)", "None"
 )
-BUSY = CALLBACK.replace("end_on_signals()\n", "from config.management import ending\nending.AGAIN_SECONDS = 0\nend_on_signals()\n")
+BUSY = CALLBACK.replace(
+    "\nend_on_signals()", "\nfrom config.management import ending\nending.AGAIN_SECONDS = 0\nend_on_signals()"
+)
 """It is raised again before the place is left that drops it, as on a machine with much else to do."""
 
 
