@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 
-from conversations.errors import InvalidMessage, OpenbookError, describe
+from conversations.errors import OpenbookError, describe
 from conversations.import_export.disk_lists import Scratch
-from conversations.import_export.json_stream import Shape, Text
+from conversations.import_export.json_stream import Shape
 from conversations.replies.events import Event
 from conversations.rest import completions_shapes as shapes
 from conversations.rest.message_files import read_raw_text
@@ -18,8 +18,6 @@ from conversations.rest.messages_shapes import Json, MessagesCall, error_body
 
 
 class CompletionsParser(BodyParser):
-    """What isn't known is refused by its name."""
-
     def message_shape(self, scratch: Scratch) -> Shape:
         data = partial(read_raw_text, scratch=scratch)
         part: Shape = {
@@ -29,10 +27,8 @@ class CompletionsParser(BodyParser):
         }
         return {**dict.fromkeys(("role", "name")), "content": [part]}
 
-    def read_parameter(self, name: str, text: Text) -> Any:
-        if not shapes.known(name):
-            raise InvalidMessage(f"`{name[:60]}` is no parameter of this call. Leave it out.", field=name[:60])
-        return text.value()
+    def is_known(self, name: str) -> bool:
+        return shapes.known(name)
 
 
 @extend_schema(exclude=True)

@@ -2,7 +2,7 @@
 Pure."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +11,19 @@ from conversations.providers.base import Usage
 from conversations.replies.events import Event, data_of
 from conversations.rest.completions_parts import PartReader, ToolPart
 from conversations.rest.messages_shapes import (
+    ASSISTANTS,
+    IN_WORDS,
+    OWN_TOOLS,
     Json,
     MessagesCall,
+    Refusals,
     SentMessage,
     call_of,
+    check_metadata,
     error_body,
     failure,
     known_usage,
+    refuse,
     sent_message,
     stop_reason,
     tokens_of,
@@ -30,10 +36,8 @@ WITHOUT_EFFECT = ("user", "safety_identifier", "prompt_cache_key", "prompt_cache
 """Who asks is known by the token, and how prompts are cached is the assistant's."""
 
 ONE_ANSWER = "there is one answer to a message"
-ASSISTANTS = "the assistant decides"
-OWN_TOOLS = "the assistant calls its own tools, on the server"
 TEXT_ONLY = "an answer is a text"
-REFUSED: Mapping[str, tuple[str, Sequence[Any]]] = {
+REFUSED: Refusals = {
     "n": (ONE_ANSWER, [1]),
     "best_of": (ONE_ANSWER, [1]),
     "logprobs": ("they are not known", [False]),
@@ -55,7 +59,7 @@ REFUSED: Mapping[str, tuple[str, Sequence[Any]]] = {
     "web_search_options": (OWN_TOOLS, []),
     "modalities": (TEXT_ONLY, [["text"]]),
     "audio": (TEXT_ONLY, []),
-    "response_format": ("ask for the format in words", [{"type": "text"}]),
+    "response_format": (IN_WORDS, [{"type": "text"}]),
     "stop": ("a reply is stored as the model ends it", [[]]),
     "prediction": ("no model here takes one", []),
     "moderation": ("what is checked here is the operator's to say", []),
@@ -75,12 +79,12 @@ def read_call(body: Any) -> MessagesCall:
     """The call of a body. Raises ``InvalidMessage``."""
     if not isinstance(body, dict):
         raise InvalidMessage("The body must be a JSON object with `model` and `messages`.")
-    _refuse(body)
+    refuse(body, REFUSED)
     given = [name for name in MAX_TOKENS if body.get(name) is not None]
     if len(given) > 1:
         raise InvalidMessage("Leave `max_tokens` out where there is `max_completion_tokens`.", field="max_tokens")
     most = tokens_of(body, given[0]) if given else None
-    _check_metadata(body.get("metadata"))
+    check_metadata(body.get("metadata"), {"thread"})
     call = call_of(body, message_of=_message, most=most, reader=PartReader)
     return replace(call, tells_usage=_tells_usage(body.get("stream_options"), is_stream=call.stream))
 
@@ -179,21 +183,6 @@ def _usage(usage: Usage) -> Json:
         "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": usage.thinking_tokens, "audio_tokens": 0},
     }
-
-
-def _refuse(body: Json) -> None:
-    for name, (why, harmless) in REFUSED.items():
-        value = body.get(name)
-        if value is not None and value not in harmless:
-            raise InvalidMessage(f"Leave `{name}` out: {why}.", field=name)
-
-
-def _check_metadata(metadata: Any) -> None:
-    if isinstance(metadata, dict) and (others := metadata.keys() - {"thread"}):
-        raise InvalidMessage(
-            f"`metadata` may hold `thread`, the id of one, and nothing else; leave `{sorted(others)[0][:60]}` out.",
-            field="metadata",
-        )
 
 
 def _tells_usage(options: Any, *, is_stream: bool) -> bool:

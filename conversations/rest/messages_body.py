@@ -11,6 +11,7 @@ from rest_framework.parsers import BaseParser
 
 from conversations.errors import (
     InvalidImport,
+    InvalidMessage,
     MessageTooLong,
 )
 from conversations.import_export.disk_lists import Scratch
@@ -23,15 +24,10 @@ LARGEST_BODY = 32 * 2**20
 MOST_MESSAGES, MOST_TEXT = 10_000, 8 * 2**20
 """Of a body, and what their texts may take in memory."""
 BLOCKS: Shape = [dict.fromkeys(("type", "text"))]
-NAMES: Mapping[str, Shape] = {
-    **dict.fromkeys(("model", "max_tokens", "messages", "metadata", "output_config", "stream")),
-    **dict.fromkeys(shapes.REFUSED),
-    "system": BLOCKS,
-}
 
 
 class BodyParser(BaseParser):
-    """Reads a body message by message, files onto the disk. What no call needs is passed over."""
+    """Reads a body message by message, files onto the disk. A parameter that isn't known is refused by its name."""
 
     media_type = "application/json"
 
@@ -39,12 +35,14 @@ class BodyParser(BaseParser):
         """What of a message is read."""
         return _message_shape(scratch)
 
+    def is_known(self, name: str) -> bool:
+        return shapes.known(name)
+
     def read_parameter(self, name: str, text: Text) -> Any:
-        """What stands under a name beside the messages; ``None`` where nobody needs it."""
-        if name in NAMES:
-            return text.read(NAMES[name])
-        text.skip()
-        return None
+        """What stands under a name beside the messages. Raises ``InvalidMessage``."""
+        if not self.is_known(name):
+            raise InvalidMessage(f"`{name[:60]}` is no parameter of this call. Leave it out.", field=name[:60])
+        return text.read(BLOCKS) if name == "system" else text.value()
 
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None

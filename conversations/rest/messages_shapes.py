@@ -1,7 +1,7 @@
 """The shapes of the Anthropic Messages API, as far as Openbook speaks it; docs/messages-api.md has them in a table. Pure."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
@@ -22,14 +22,37 @@ from conversations.runtime.text import clean
 from conversations.wire.events import ContextBuiltData, ReplyDeltaData, ReplyEndedData
 
 Json = dict[str, Any]
-REFUSED = {
-    "tools": "Leave `tools` out: the assistant calls its own, on the server.",
-    "mcp_servers": "Leave `mcp_servers` out: the assistant calls its own tools, on the server.",
-    "container": "Leave `container` out: nothing is run on the server.",
-    "stop_sequences": "Leave `stop_sequences` out: a reply is stored as the model ends it.",
-    "output_format": "Leave `output_format` out, and ask for the format in words.",
+READ = ("model", "max_tokens", "messages", "metadata", "stream", "system")
+WITHOUT_EFFECT = ("cache_control",)
+"""How prompts are cached is the assistant's, and changes no answer."""
+
+type Refusals = Mapping[str, tuple[str, Sequence[Any]]]
+
+ASSISTANTS = "the assistant decides"
+OWN_TOOLS = "the assistant calls its own tools, on the server"
+TOKENS = "who asks is known by the token"
+IN_WORDS = "ask for the format in words"
+REFUSED: Refusals = {
+    "temperature": (ASSISTANTS, [1]),
+    "top_p": (ASSISTANTS, [1]),
+    "top_k": (ASSISTANTS, []),
+    "thinking": ("the assistant decides whether and how long it thinks", []),
+    "speed": (ASSISTANTS, ["standard"]),
+    "service_tier": (ASSISTANTS, ["auto"]),
+    "inference_geo": ("where a model runs is the operator's to say", []),
+    "tools": (OWN_TOOLS, [[]]),
+    "tool_choice": (OWN_TOOLS, [{"type": "auto"}, {"type": "none"}]),
+    "mcp_servers": (OWN_TOOLS, [[]]),
+    "container": ("nothing is run on the server", []),
+    "stop_sequences": ("a reply is stored as the model ends it", [[]]),
+    "output_format": (IN_WORDS, []),
+    "output_config": (ASSISTANTS, [{}]),
+    "context_management": ("what the model is given is chosen from the record of the thread", []),
+    "user_profile_id": (TOKENS, []),
+    "workspace_id": (TOKENS, []),
+    "diagnostics": ("what the model was given is at GET /api/v1/requests/{id}/, by the id in x-openbook-request", []),
 }
-"""What would change the answer and can't be honoured. What isn't named in this module is ignored."""
+"""What would change the answer and can't be honoured, and with which values it changes nothing."""
 
 ERRORS = {
     400: "invalid_request_error",
@@ -300,15 +323,35 @@ def _usage(usage: Usage) -> Json:
     }
 
 
-def _refuse(body: Json) -> None:
-    for name, why in REFUSED.items():
-        if body.get(name):
-            raise InvalidMessage(why, field=name)
-    output = body.get("output_config")
-    if isinstance(output, dict) and output.get("format"):
+def known(name: str) -> bool:
+    """Whether there is such a parameter."""
+    return name in READ or name in REFUSED or name in WITHOUT_EFFECT
+
+
+def refuse(body: Json, refused: Refusals) -> None:
+    """Raises ``InvalidMessage`` where a parameter has a value that can't be honoured."""
+    for name, (why, harmless) in refused.items():
+        value = body.get(name)
+        if value is not None and value not in harmless:
+            raise InvalidMessage(f"Leave `{name}` out: {why}.", field=name)
+
+
+def check_metadata(metadata: Any, allowed: Set[str]) -> None:
+    """Raises ``InvalidMessage`` for a key that is not known."""
+    if isinstance(metadata, dict) and (others := metadata.keys() - allowed):
         raise InvalidMessage(
-            "Leave `output_config.format` out, and ask for the format in words.", field="output_config"
+            f"`metadata` may hold {' and '.join(f'`{name}`' for name in sorted(allowed))}, and nothing else; leave "
+            f"`{min(others)[:60]}` out.",
+            field="metadata",
         )
+
+
+def _refuse(body: Json) -> None:
+    output = body.get("output_config")
+    if isinstance(output, dict) and output.get("format") is not None:
+        raise InvalidMessage(f"Leave `output_config.format` out: {IN_WORDS}.", field="output_config")
+    refuse(body, REFUSED)
+    check_metadata(body.get("metadata"), {"thread", "user_id"})
 
 
 def _thread(metadata: Any) -> str | None:

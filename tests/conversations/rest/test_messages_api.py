@@ -313,6 +313,27 @@ async def test_a_failure_in_mid_stream_is_an_error_event(client: AsyncAnthropic,
     assert [text for *_, text in await stored_turns()] == ["Hello", "So far"]
 
 
+async def test_what_is_not_supported_is_refused_by_name_and_leaves_nothing(
+    client: AsyncAnthropic, model: ModelServer
+) -> None:
+    for name, value in (
+        ("thinking", {"type": "enabled", "budget_tokens": 1_024}),
+        ("tool_choice", {"type": "any"}),
+        ("stop_sequences", ["END"]),
+        ("service_tier", "standard_only"),
+        ("output_config", {"effort": "low"}),
+        ("extra_body", {"temperature": 0.2}),
+        ("extra_body", {"frequency_penalty": 0}),
+    ):
+        with pytest.raises(anthropic.BadRequestError) as caught:
+            await client.messages.create(**asking("Hello", **{name: value}))
+        body: Any = caught.value.body
+        (named,) = value if name == "extra_body" else [name]
+        assert (body["error"]["param"], body["error"]["type"]) == (named, "invalid_request_error")
+        assert f"`{named}`" in body["error"]["message"]
+    assert (await Thread.objects.acount(), model.requests) == (0, [])
+
+
 async def test_errors_arrive_as_the_exceptions_of_the_sdk(
     user: User, other_user: User, client: AsyncAnthropic, model: ModelServer
 ) -> None:

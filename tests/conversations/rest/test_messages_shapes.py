@@ -1,16 +1,23 @@
 """What is read of a call of the Messages API and told in its shapes, and which thread a message belongs to. Pure."""
 
 import json
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
+from inspect import signature
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from anthropic.resources import Messages
+from openai.resources.chat.completions import Completions
 
 from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
 from conversations.models import Message, Reply
 from conversations.replies.events import Event
+from conversations.rest import completions_shapes, messages_shapes
 from conversations.rest.messages_shapes import MessagesStream, SentTurn, answer, error_body, failure, frame, read_call
 from conversations.rest.thread_matching import IncomingMessage, MessageAction, PathTurn, goes_on, step_for
 
@@ -70,7 +77,7 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
             user(text("one?", cache_control={"type": "ephemeral"})),
             system=text("Be brief."),
             metadata={"user_id": "x", "thread": "some-id"},
-            temperature=0.5,
+            temperature=1.0,
         )
     )
     ((first, tool, answer), newest) = (call.earlier, call.newest)
@@ -130,6 +137,13 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
         (body(user([document("content", content="a")] * 21)), "A message may bring 20 files; this one has 21"),
         (body(tools=[{"name": "f"}]), "Leave `tools` out"),
         (body(stop_sequences=["END"]), "Leave `stop_sequences` out"),
+        (body(temperature=0.5), "Leave `temperature` out: the assistant decides."),
+        (body(thinking={"type": "disabled"}), "Leave `thinking` out"),
+        (body(tool_choice={"type": "any"}), "Leave `tool_choice` out"),
+        (
+            body(metadata={"topic": "tea"}),
+            "`metadata` may hold `thread` and `user_id`, and nothing else; leave `topic`",
+        ),
         (body(output_config={"format": {"type": "json_schema"}}), "Leave `output_config.format` out"),
     ],
 )
@@ -137,6 +151,31 @@ def test_what_cannot_be_honoured_is_refused_with_what_to_do(wrong: Any, what: st
     with pytest.raises(InvalidMessage) as caught:
         read_call(wrong)
     assert what in caught.value.message
+
+
+TABLES = {"## What is honoured": messages_shapes, "## OpenAI's Chat Completions": completions_shapes}
+LEGACY = {"best_of", "functions", "function_call"}
+"""Of earlier versions of the APIs, which the table has under ``what isn't in this table``."""
+
+
+@pytest.mark.parametrize(("heading", "shapes"), TABLES.items())
+def test_the_table_of_an_api_names_each_parameter_under_what_becomes_of_it(heading: str, shapes: ModuleType) -> None:
+    section = Path("docs/messages-api.md").read_text().partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+    kinds: dict[str, set[str]] = {"READ": set(), "WITHOUT_EFFECT": set(), "REFUSED": set()}
+    for names, meaning in re.findall(r"^\| (`[^|]+?) \| (.+) \|$", section, re.MULTILINE):
+        kind = (
+            "REFUSED" if meaning.startswith("refused") else "WITHOUT_EFFECT" if meaning.startswith("taken") else "READ"
+        )
+        kinds[kind] |= {name.partition(".")[0] for name in re.findall(r"`(\w[\w.]*)`", names)}
+    assert kinds == {kind: {*getattr(shapes, kind)} - LEGACY for kind in kinds}
+
+
+SDK_OPTIONS = {"self", "extra_headers", "extra_query", "extra_body", "timeout"}
+
+
+@pytest.mark.parametrize(("shapes", "sdk"), [(messages_shapes, Messages), (completions_shapes, Completions)])
+def test_each_parameter_of_the_sdk_has_an_answer_of_its_own(shapes: ModuleType, sdk: Any) -> None:
+    assert [name for name in signature(sdk.create).parameters.keys() - SDK_OPTIONS if not shapes.known(name)] == []
 
 
 def test_what_tools_gave_and_documents_in_parts_are_files_of_their_words() -> None:
