@@ -228,6 +228,15 @@ SECRET_KEY = env_secret("SECRET_KEY") or generated_secret_key()
 SECRET_KEY_FALLBACKS = items(env_secret("SECRET_KEY_FALLBACKS"))
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+# Pages elsewhere whose programs may call the APIs from a browser: with a token, as cookies are not sent along
+CORS_ALLOWED_ORIGINS = env_list("OPENBOOK_CORS_ORIGINS")
+CORS_URLS_REGEX = r"^/(api/)?v1/"
+CORS_ALLOW_CREDENTIALS = False
+CORS_ALLOW_HEADERS = ["*", "authorization"]  # which the star leaves out
+CORS_EXPOSE_HEADERS = [
+    *("request-id", "x-request-id", "retry-after", "x-should-retry", "ratelimit", "ratelimit-policy", "etag"),
+    *(f"x-openbook-{name}" for name in ("thread", "reply", "request")),
+]
 # What links in mails and on pages of staff begin with
 OPENBOOK_PUBLIC_URL = env_address("OPENBOOK_PUBLIC_URL")
 # What trusted proxies forward is believed before Django sees a request, and what others forward is taken out of it; without
@@ -516,6 +525,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     *(["allauth.socialaccount.providers.saml"] if find_spec("onelogin") else []),
+    *(["corsheaders"] if CORS_ALLOWED_ORIGINS else []),
     "config",  # its management commands
     "django.contrib.staticfiles",  # below them, as they add to `collectstatic`
     "conversations",
@@ -528,6 +538,7 @@ MIDDLEWARE = [
     "config.server.middleware.nothing_is_stored",
     "config.server.middleware.little_is_permitted",
     "config.server.middleware.refusals_are_logged",
+    *(["corsheaders.middleware.CorsMiddleware"] if CORS_ALLOWED_ORIGINS else []),
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
