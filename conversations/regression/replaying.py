@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
+from itertools import batched
 
 from django.db.models import Q, QuerySet
 
@@ -39,8 +40,8 @@ from conversations.runtime.db import read_only
 from conversations.runtime.values import dataclass
 
 REPLYING = (ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT)
-PAGE = 500
-"""Ids that are read at once."""
+PAGE, READ_AT_ONCE = 500, 20
+"""Ids and snapshots that are read at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +88,13 @@ def _made(assistant: Assistant, since: datetime, until: datetime | None) -> Quer
 def replay_requests(ids: Iterable[uuid.UUID], change: Change, report: Report) -> Iterator[uuid.UUID]:
     """Each id once its outcome is in the report. One that was deleted meanwhile is passed over."""
     known = price_list()
-    for id in ids:
-        snapshot = ContextSnapshot.objects.select_related("thread__assistant", "version").filter(id=id).first()
-        if snapshot:
-            _add(snapshot, change, known, report)
-        yield id
+    made = ContextSnapshot.objects.select_related("thread__assistant", "version")
+    for page in batched(ids, READ_AT_ONCE, strict=False):
+        read = made.in_bulk(page)
+        for id in page:
+            if snapshot := read.get(id):
+                _add(snapshot, change, known, report)
+            yield id
 
 
 def _add(snapshot: ContextSnapshot, change: Change, known: PriceList, report: Report) -> None:
@@ -167,9 +170,8 @@ def side_of(context: Context, record: Record, known: PriceList) -> Side:
 
 def _recorded_side(record: Record, known: PriceList) -> Side:
     sent = record.snapshot
-    material = snapshots.material_of(sent)
     runs = snapshots.runs_of(sent)
-    items = {STANDING: snapshots.standing_items_of(sent, material), BESIDE: sent.recalled or []}
+    items = {STANDING: record.items, BESIDE: sent.recalled or []}
     return Side(
         digest=bytes(sent.digest),
         held=held(

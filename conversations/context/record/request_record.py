@@ -98,6 +98,8 @@ class Record:
     """What there is of a request to make it again. ``rounds`` are what its reply said and did before it."""
 
     snapshot: ContextSnapshot
+    items: Sequence[Mapping[str, Any]]
+    """What was known of the person, by tier in order, as the snapshot has it."""
     thread: Thread
     newest: Turn
     rounds: Sequence[RecordedRound]
@@ -134,11 +136,13 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     if len(requests) != snapshot.round:
         raise NotReplayable("An earlier request of the same reply, on which it rests, has been deleted since.")
     first, *_ = requests = _since_built_anew(requests)
-    material = snapshots.material_of(snapshot)
-    started = material if first.pk == snapshot.pk else snapshots.material_of(first)
+    sent = snapshots.sent_messages(first)
+    started = snapshots.material_from(first, sent)
+    material = started if first.pk == snapshot.pk else snapshots.material_of(snapshot)
     try:
         snapshots.rebuild_from(snapshot, material)
-        snapshots.rebuild_from(first, started)
+        if material is not started:
+            snapshots.rebuild_from(first, started)
     except NotRebuildable as error:
         raise NotReplayable(str(error)) from error
     beside = {part.name: part for part in snapshots.additions_of(first) if part.name not in SAID}
@@ -150,9 +154,10 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     # as it was said in a closed project, did not stand there.
     without_room = any(item.get("reason") == Reason.OVER_BUDGET.value for item in recalled)
     gave_way = set(beside) <= {INSTRUCTION} and (without_room or first.rewriting in rewriting.ADDED)
-    thread, profile, message = snapshot.thread, known_of_record(known, items, first), _message(first)
+    thread, profile, message = snapshot.thread, known_of_record(known, items, first), _message(first, sent)
     return Record(
         snapshot=snapshot,
+        items=items if material is started else snapshots.standing_items_of(snapshot, material),
         thread=thread,
         newest=Turn.of(message) if message else _instruction(first, texts),
         rounds=_rounds(requests),
@@ -247,10 +252,12 @@ def _budget_then(first: ContextSnapshot, then: Assistant) -> Assistant:
     return assistant
 
 
-def _message(first: ContextSnapshot) -> Message | None:
-    """That was answered; a preset's request has none."""
+def _message(first: ContextSnapshot, sent: Sequence[Message]) -> Message | None:
+    """That was answered, mostly the last of those that were sent; a preset's request has none."""
+    if first.message_id is None:
+        return None
     mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
-    return mine.get(id=first.message_id) if first.message_id else None
+    return next((each for each in reversed(sent) if each.id == first.message_id), None) or mine.get(id=first.message_id)
 
 
 def _end_of_path(first: ContextSnapshot, message: Message | None) -> PathEnd | None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.db.models import Q
@@ -40,7 +41,11 @@ from conversations.providers.base import Payload
 from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
 from conversations.runtime import clock
+from conversations.runtime.db import columns_of, run_often
+from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
+
+SQL = read_statements(__file__)
 
 STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules", CITING})
 """Sections whose text belongs to no thread."""
@@ -288,8 +293,20 @@ def standing_items_of(snapshot: ContextSnapshot, material: RecordedTexts) -> lis
 
 
 def material_of(snapshot: ContextSnapshot) -> RecordedTexts:
-    messages = Message.objects.filter(sent_places(snapshot), user=snapshot.user_id, thread=snapshot.thread_id)
-    return material_from(snapshot, messages.order_by("position"))
+    return material_from(snapshot, sent_messages(snapshot))
+
+
+@cache
+def _sent_statement() -> str:
+    return SQL["sent"].format(columns=columns_of("turn", Message))
+
+
+def sent_messages(snapshot: ContextSnapshot) -> list[Message]:
+    """The turns that were sent, as they are stored, oldest first."""
+    sent = [run for run in runs_of(snapshot) if run.included]
+    places = {"first": [run.first for run in sent], "last": [run.last for run in sent]}
+    values = {"user": snapshot.user_id, "thread": snapshot.thread_id, **places}
+    return [*Message.objects.raw(_sent_statement(), values)]
 
 
 def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> RecordedTexts:
@@ -407,15 +424,10 @@ def texts_named(
 ) -> tuple[dict[str, str], list[tuple[str | int, datetime | None]]]:
     """The texts of these digests, and when those of them were forgotten that were."""
     named = {bytes.fromhex(digest): digest for digest in digests}
+    if not named:
+        return {}, []
     forgotten = {digest_once_forgotten(digest): name for digest, name in named.items()}
-    blocks = ContextBlock.objects.filter(user=user_id, thread=thread_id, sha256__in=[*named, *forgotten])
-    blocks = blocks.union(
-        ContextBlock.objects.filter(user=None, thread=None, sha256__in=[*named, *forgotten]), all=True
-    )
-    blocks_by_digest = {bytes(block.sha256): block for block in blocks}
-    texts = {name: blocks_by_digest[digest].text for digest, name in named.items() if digest in blocks_by_digest}
-    return texts, [
-        (name, blocks_by_digest[digest].forgotten_at)
-        for digest, name in forgotten.items()
-        if digest in blocks_by_digest
-    ]
+    values = {"user": user_id, "thread": thread_id, "digests": [*named, *forgotten]}
+    rows = {bytes(digest): (text, at) for digest, text, at in run_often(SQL["texts"], values)}
+    texts = {name: rows[digest][0] for digest, name in named.items() if digest in rows}
+    return texts, [(name, rows[digest][1]) for digest, name in forgotten.items() if digest in rows]
