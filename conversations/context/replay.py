@@ -107,6 +107,7 @@ def _inputs(
         factor=snapshots.factor_of(record.snapshot) if is_same_model else None,
         lifetime=record.lifetime if is_kept_as_long else None,
         window=record.window if is_same_model else 0,
+        row=record.row if is_same_model else {},
         files=record.files,
         quoting=record.snapshot.quoting,
         citing=record.citing,

@@ -89,7 +89,7 @@ def replay_requests(ids: Iterable[uuid.UUID], change: Change, report: Report) ->
     """Each id once its outcome is in the report. One that was deleted meanwhile is passed over."""
     known = price_list()
     made = ContextSnapshot.objects.select_related("thread__assistant", "version")
-    for page in batched(ids, READ_AT_ONCE, strict=False):
+    for page in batched(ids, READ_AT_ONCE):
         read = made.in_bulk(page)
         for id in page:
             if snapshot := read.get(id):

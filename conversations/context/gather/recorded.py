@@ -1,8 +1,9 @@
 """What a context was made of that was built before: the thread as it was, and what was known and listed then, as far as there
 is a record of it. All else is read as it is now."""
 
+import copy
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +31,7 @@ from conversations.context.sources import (
 )
 from conversations.context.tokens.factor import Factor
 from conversations.context.tokens.thinking import OutputAllowance
+from conversations.models import Model
 from conversations.runtime.values import dataclass
 
 
@@ -50,9 +52,10 @@ class RecordedBeside:
 class RecordedInputs:
     """What is recorded of a request that was made ``at`` a time. ``None`` is as it is now.
 
-    ``base`` is the system prompt as it was sent, ``window`` that of the model then, ``files`` what stood of files in its turns,
-    ``citing`` what it said of citing them, ``quoting`` how its texts were told apart, ``counts`` the tokens of turns that its
-    provider had counted, by position, ``edit`` what it is to be without and to hold besides.
+    ``base`` is the system prompt as it was sent, ``window`` that of the model then, ``row`` what else its row said, by the
+    column, ``files`` what stood of files in its turns, ``citing`` what it said of citing them, ``quoting`` how its texts were
+    told apart, ``counts`` the tokens of turns that its provider had counted, by position, ``edit`` what it is to be without and
+    to hold besides.
     """
 
     at: datetime
@@ -64,6 +67,7 @@ class RecordedInputs:
     factor: Factor | None = None
     lifetime: Lifetime | None = None
     window: int = 0
+    row: Mapping[str, int | None] = field(default_factory=dict)
     files: PackedFiles | None = None
     citing: str | None = None
     quoting: int | None = QUOTING
@@ -88,6 +92,7 @@ class RecordedReader(LiveReader):
             allowance=record.allowance or now.allowance,
             factor=record.factor or now.factor,
             window=record.window or now.window,
+            row=_with(now.row, record.row),
             program=record.program or now.program,
             lifetime=record.lifetime,
             citing=record.citing,
@@ -169,3 +174,13 @@ def without_files(files: ThreadFiles, ids: Collection[str]) -> ThreadFiles:
     outlines = {id: outline for id, outline in files.outlines.items() if id not in ids}
     scores = {key: score for key, score in files.scores.items() if key[0] not in ids}
     return replace(files, outlines=outlines, scores=scores)
+
+
+def _with(row: Model, values: Mapping[str, int | None]) -> Model:
+    """A copy of the row that says this."""
+    if not values:
+        return row
+    then = copy.copy(row)
+    for name, value in values.items():
+        setattr(then, name, value)
+    return then

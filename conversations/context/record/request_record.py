@@ -116,6 +116,8 @@ class Record:
     lifetime: Lifetime
     window: int
     """Of the model, as it was then; 0 where the record doesn't tell."""
+    row: Mapping[str, int | None]
+    """What the model's row said then, by the column, as far as nothing else here tells it."""
     at: datetime
     end: PathEnd | None
     """Of the path that it was built on; ``None`` is the active one."""
@@ -174,6 +176,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         lifetime=snapshots.cache_of(first).lifetime,
         window=origin.window if (origin := snapshots.origin_of(first)) else 0,
+        row=snapshots.row_of(first),
         at=first.created_at,
         end=_end_of_path(first, message),
     )

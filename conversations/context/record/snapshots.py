@@ -109,7 +109,7 @@ def draft(context: Context) -> ContextSnapshot:
         digest=digest(context.payload),
         budget=context.whole_budget.total_tokens,
         hard_cap=context.whole_budget.hard_cap,
-        budget_origin=budget.pack(context.budget, context.origin),
+        budget_origin=budget.pack(context.budget, context.origin, _row(context)),
         files=context.files,
         scope=context.material.request.scope.memory.recorded if context.material else None,
         counts=snapshot_codec.pack_counts(context.counts),
@@ -133,6 +133,13 @@ def draft(context: Context) -> ContextSnapshot:
         timings_ms=snapshot_codec.pack_timings(context.timings_ms),
         **_columns(context),
     )
+
+
+def _row(context: Context) -> dict[str, int | None]:
+    """What the model's row says of where marks for the cache pay, if the provider is given any."""
+    if context.material is None or not context.material.request.provider.marks_cache:
+        return {}
+    return {name: getattr(context.material.facts.row, name) for name in budget.ROW}
 
 
 def _columns(context: Context) -> dict[str, Any]:
@@ -261,6 +268,11 @@ def cache_of(snapshot: ContextSnapshot) -> CachePlan:
 def origin_of(snapshot: ContextSnapshot) -> BudgetOrigin | None:
     """Where its budget comes from; ``None`` where it was recorded without that."""
     return budget.unpack_origin(snapshot.budget_origin)
+
+
+def row_of(snapshot: ContextSnapshot) -> dict[str, int | None]:
+    """What the model's row said then, by the column, as far as no other column of the snapshot tells it."""
+    return budget.unpack_row(snapshot.budget_origin)
 
 
 def marks_of(snapshot: ContextSnapshot) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Token budgets, and texts cut to fit them. Pure."""
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -10,6 +11,8 @@ from conversations.context.tokens.thinking import OutputAllowance
 from conversations.models import Assistant, Model
 from conversations.runtime.values import dataclass
 from conversations.runtime.wording import filled
+
+NO_ROW: Mapping[str, int | None] = {}
 
 SHORTENED_MARK = "\n\n[… {count} characters left out here to fit the context …]\n\n"
 SMALLEST_MARK = " […] "
@@ -151,10 +154,11 @@ def shortage(assistant: Assistant, model: Model) -> str:
     return f"{model} takes in at most {origin.room:,} tokens of a conversation, where {assistant} may use {origin.wanted:,}."
 
 
-def pack(budget: Budget, origin: BudgetOrigin) -> str:
-    """As a snapshot keeps what its other columns don't tell, for example ``12 200000 24000 10240 11707 5853 80 30``."""
-    figures = (origin.window, origin.wanted, origin.answer, *(getattr(budget, name) for name in MARKS))
-    return " ".join(map(str, ("-" if origin.share is None else origin.share, *figures)))
+def pack(budget: Budget, origin: BudgetOrigin, row: Mapping[str, int | None] = NO_ROW) -> str:
+    """As a snapshot keeps what its other columns don't tell, for example ``12 200000 24000 10240 11707 5853 80 30 1024``.
+    ``row`` is what the model's row says of ``ROW``, where that has any effect."""
+    figures = (origin.share, origin.window, origin.wanted, origin.answer, *(getattr(budget, name) for name in MARKS))
+    return " ".join("-" if figure is None else str(figure) for figure in (*figures, *row.values()))
 
 
 def unpack_origin(text: str) -> BudgetOrigin | None:
@@ -169,9 +173,18 @@ def unpack_origin(text: str) -> BudgetOrigin | None:
 
 def unpack_marks(text: str) -> dict[str, int]:
     """The marks of the history by their name in ``Budget``; nothing of a snapshot that was recorded without them."""
-    return dict(zip(MARKS, map(int, text.split(" ")[4:]), strict=False))
+    return dict(zip(MARKS, map(int, text.split(" ")[4:8]), strict=False))
 
 
+def unpack_row(text: str) -> dict[str, int | None]:
+    """What the model's row said of ``ROW``; nothing of a snapshot that was recorded without it."""
+    return {
+        name: None if figure == "-" else int(figure) for name, figure in zip(ROW, text.split(" ")[8:], strict=False)
+    }
+
+
+ROW = ("cacheable_from",)
+"""Columns of a model's row that shape a request and stand in no other column of a snapshot."""
 MARKS = ("history_tokens", "history_tokens_low", "history_turns", "history_turns_min")
 
 

@@ -24,7 +24,8 @@ from conversations.context.render.rendering import QUOTING, canonical
 from conversations.context.render.tool_sections import ToolTexts
 from conversations.context.replay import ReplayedContexts
 from conversations.context.rules.fitting import round_section
-from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
+from conversations.models import Assistant, ContextSnapshot, Model, Reply, Thread, text_blocks
+from conversations.providers import model_catalog
 from conversations.providers.markers import RECALLED
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
@@ -120,6 +121,38 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
     remade = remake(clicked.recorded[0])
     assert remade.is_exact
     assert [turn.position for turn in remade.own.history] == [1, 2]
+
+
+@pytest.mark.parametrize("least", [1, 100_000, None])
+def test_a_models_row_and_a_preset_that_changed_since_play_no_part(user: User, least: int | None) -> None:
+    Assistant.objects.update(provider="anthropic", model="claude-sonnet-5-5")
+    row = Model.objects.filter(provider="anthropic", name="claude-sonnet-5-5")
+    row.update(cacheable_from=512)
+    model_catalog.reread()
+    thread = make_thread(user, TALK)
+    make_memory(user, "Ada lives in Hamburg.", created_at=timezone.now() - timedelta(days=1))
+    preset = Preset.objects.create(slug="letter", name="Letter", prompt="Write a letter.", kind="document")
+    preset.assistants.add(thread.assistant)
+    said = send(user, thread, "Where do I live?")
+    clicked = opening.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
+    assert said.recorded and clicked.recorded
+    assert said.recorded[0].budget_origin.endswith(" 512")
+    assert snapshots.cache_of(said.recorded[0]).marks
+    row.update(
+        cacheable_from=least,
+        context_window=9_000,
+        max_output=2_000,
+        thinking=Model.Thinking.NONE,
+        takes_images=False,
+        takes_tools=False,
+        token_factor=3.0,
+        uses_memory=False,
+        system_prompt="Be brief.",
+    )
+    model_catalog.reread()
+    Preset.objects.update(prompt="Write a poem.", kind="code")
+    for snapshot, _ in (said.recorded, clicked.recorded):
+        assert remake(snapshot).is_exact
 
 
 def test_what_has_been_learnt_and_made_since_plays_no_part(user: User) -> None:
