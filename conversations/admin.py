@@ -8,6 +8,7 @@ from conversations.staff.budgets import BudgetAdmin
 from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.datasets import DatasetAdmin
+from conversations.staff.experiments import ExperimentAdmin
 from conversations.staff.feedback import FeedbackAdmin
 from conversations.staff.files import FileAdmin
 from conversations.staff.holds import HeldRowAdmin, LegalHoldAdmin
@@ -44,6 +45,7 @@ __all__ = [
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",
     "DatasetAdmin",
+    "ExperimentAdmin",
     "FeedbackAdmin",
     "FileAdmin",
     "HeldRowAdmin",

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import mailing
+from conversations.datasets import runs
 from conversations.files import progress, storage
 from conversations.holds import release
 from conversations.models import AccountDeletion, Budget, File
@@ -23,6 +24,7 @@ from conversations.runtime import clock
 from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
 from conversations.tasks import (
+    advance_experiments,
     advance_replays,
     close_temporary,
     delete_accounts,
@@ -72,6 +74,7 @@ OTHERS: list[tuple[Task[[], None], timedelta, Callable[[datetime], bool]]] = [
     (retain, RETAIN_EVERY, lambda now: True),
     (lint_context, LINT_EVERY, lambda now: timezone.localtime(now).hour in NIGHT),
     (advance_replays, REPLAY_EVERY, lambda now: replays.due().exists()),
+    (advance_experiments, REPLAY_EVERY, lambda now: runs.due().exists()),
     (close_temporary, CLOSE_EVERY, lambda now: temporary.due(now).exists()),
     (delete_accounts, REST, lambda now: AccountDeletion.objects.filter(due_at__lte=now).exists()),
     (warn_of_budgets, REST, lambda now: Budget.objects.exists()),

@@ -13,6 +13,7 @@ from django.tasks import task
 from django.utils.translation import override
 
 from conversations.accounts import budget_warnings, invitations, lifecycle, mailing
+from conversations.datasets import runs
 from conversations.files import progress, storage
 from conversations.holds import release
 from conversations.linter import lint
@@ -97,6 +98,12 @@ def lint_context() -> None:
 @unattended
 def advance_replays() -> None:
     replays.advance(interruption.is_requested)
+
+
+@task()
+@unattended
+def advance_experiments() -> None:
+    runs.advance(interruption.is_requested)
 
 
 @task()

@@ -23,6 +23,7 @@ from conversations.models import (
     Connection,
     ContentAccess,
     Dataset,
+    Experiment,
     HeldRow,
     Instructions,
     Invitation,
@@ -53,6 +54,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.connections import make_connection
 from tests.conversations.factories import (
     make_dataset,
+    make_experiment,
     make_feedback,
     make_file,
     make_finding,
@@ -172,6 +174,7 @@ def belongings(person: User) -> Row:
         Moderator: (Moderator.objects.first() or make_moderator(is_active=False)).pk,
         ModerationFinding: make_finding(reply).pk,
         Dataset: make_dataset(snapshot).pk,
+        Experiment: (Experiment.objects.first() or make_experiment(make_dataset())).pk,
         LintFinding: (LintFinding.objects.first() or make_lint_finding(example=snapshot)).pk,
         Replay: (Replay.objects.first() or make_replay()).pk,
         Budget: Budget.objects.create(group=Group.objects.create(name=f"of {person.pk}")).pk,

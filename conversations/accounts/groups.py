@@ -36,6 +36,8 @@ QUEUE = {("conversations", f"change_{queue}") for queue in ("feedback", "lintfin
 """Support works through what people say of replies, and what the linter found."""
 REPLAYS = {("conversations", "add_replay")}
 """Leads try drafts on past requests."""
+EXPERIMENTS = {("conversations", f"{verb}_experiment") for verb in ("add", "view")}
+"""Who may read content sees whether a context holds a text."""
 CONTENT = {("conversations", name) for name in ("read_content", "export_content", "view_contentaccess")}
 HAND_OVER = {("conversations", "hand_over_share")}
 """Leads give what people who have left share to somebody who is there. They can't take it themselves."""
@@ -52,7 +54,7 @@ LEGAL = {("conversations", f"{action}_legalhold") for action in ("add", "change"
 """Who begins and ends legal holds, and reads for a stated reason what they keep."""
 GROUPS = {
     "Support": EXISTENCE | QUEUE,
-    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER | REPLAYS,
+    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER | REPLAYS | EXPERIMENTS,
     "Auditors": AUDIT,
     DIRECTORY: PEOPLE,
     "Legal": LEGAL | CONTENT,

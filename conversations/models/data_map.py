@@ -496,6 +496,8 @@ TABLES: dict[str, Table] = {
     "conversations.CacheForecast": Table(never="costs"),
     "conversations.Dataset": Table(staff="name note"),
     "conversations.Case": Table(goes_with="thread", staff="evidence contains patterns"),
+    "conversations.Experiment": Table(never="state problem versions"),
+    "conversations.CaseResult": Table(goes_with="case", never="problem results"),
     "conversations.LintFinding": Table(staff="reason", never="rule subject state setting details"),
     "conversations.Replay": Table(staff="conditions", never="state figures problem"),
     "conversations.RequestHour": Table(never="provider model figures"),

@@ -1,9 +1,12 @@
 """Past requests that a change is tried on again and again, each with what its context must hold."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
 
 from conversations.models.indexes import UNCHECKED
+from conversations.models.replays import Run
 from conversations.runtime.ids import uuid7
 
 
@@ -50,3 +53,40 @@ class Case(models.Model):
 
     def __str__(self) -> str:
         return f"case {self.id}"
+
+
+class Experiment(Run):
+    """A dataset as versions of the assistants of its requests would have answered it; the first is what the others are compared
+    with. ``last`` is the case that it got to."""
+
+    dataset = models.ForeignKey(Dataset, models.DB_CASCADE, related_name="experiments")
+    versions = ArrayField(models.PositiveIntegerField(), help_text="Their numbers.")
+    cases = models.PositiveIntegerField(help_text="How many there were as it began.")
+
+    class Meta:
+        default_permissions = ("add", "view")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["running", "done", "cancelled", "failed"]), name="experiment_state_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"experiment {self.id}"
+
+
+class CaseResult(models.Model):
+    """What came of one case: whether each scorer passes, tokens, cost and time, by version; never a text. It goes with its
+    case."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    experiment = models.ForeignKey(Experiment, models.DB_CASCADE, related_name="results")
+    case = models.ForeignKey(Case, models.DB_CASCADE, related_name="+")
+    problem = models.CharField(max_length=300, blank=True, help_text="Why the request can’t be made again, if so.")
+    results = models.JSONField(default=list, help_text="Of each version, in their order.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["experiment", "case"], name="case_result_once")]
+
+    def __str__(self) -> str:
+        return f"result of case {self.case_id}"

@@ -9,9 +9,9 @@ from django.db.models import Q
 from conversations.runtime.ids import uuid7
 
 
-class Replay(models.Model):
-    """A run by the workers, slice by slice. ``figures`` and ``last`` are written together, so that a run that is broken off
-    goes on behind the request that it got to. It holds ids and figures, never a text."""
+class Run(models.Model):
+    """Work of the workers, slice by slice. What it has made and ``last`` are written together, so that a run that is broken off
+    goes on behind what it got to."""
 
     class State(models.TextChoices):
         RUNNING = "running", "running"
@@ -20,6 +20,20 @@ class Replay(models.Model):
         FAILED = "failed", "failed"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    state = models.CharField(max_length=9, choices=State, default=State.RUNNING)
+    last = models.UUIDField(null=True, help_text="The request that it got to.")
+    problem = models.CharField(max_length=200, blank=True, help_text="Where the code failed, if it did.")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class Replay(Run):
+    """It holds ids and figures, never a text."""
+
     assistant = models.ForeignKey("conversations.Assistant", models.DB_CASCADE, related_name="+")
     version = models.ForeignKey(
         "conversations.AssistantVersion",
@@ -33,14 +47,8 @@ class Replay(models.Model):
         null=True, blank=True, validators=[MinValueValidator(1)], help_text="So many of them at most. Empty: all."
     )
     conditions = ArrayField(models.CharField(max_length=80), default=list, help_text="Under which it fails.")
-    state = models.CharField(max_length=9, choices=State, default=State.RUNNING)
     requests = models.PositiveIntegerField(help_text="How many there were as it began.")
     figures = models.JSONField(default=dict, help_text="Of the requests so far.")
-    last = models.UUIDField(null=True, help_text="The request that it got to.")
-    problem = models.CharField(max_length=200, blank=True, help_text="Where the code failed, if it did.")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name = "replay of requests"

@@ -159,22 +159,6 @@ class Report:
         place = (sum(map(len, lost.values())), sum(map(len, gained.values())), str(outcome.request))
         (heapq.heappush if len(self._worst) < WORST else heapq.heappushpop)(self._worst, place)
 
-    def merge(self, other: "Report") -> None:
-        """Take in the figures of another part of the same run."""
-        for name in NUMBERS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in COUNTERS:
-            getattr(self, name).update(getattr(other, name))
-        for kind in KINDS:
-            self.reasons[kind].update(other.reasons[kind])
-        for name in TOTALS:
-            total: Total = getattr(other, name)
-            getattr(self, name).add(total.before, total.after)
-        for name, total in other.sections.items():
-            self.sections.setdefault(name, Total()).add(total.before, total.after)
-        self._worst = heapq.nlargest(WORST, [*self._worst, *other._worst])
-        heapq.heapify(self._worst)
-
     @property
     def stored(self) -> dict[str, Any]:
         """As JSON, to go on later."""

@@ -11,9 +11,9 @@ from django.http import HttpRequest
 
 from conversations import audit
 from conversations.audit import AuditKind
-from conversations.models import ApiToken, Budget, LintFinding, Replay, RetentionRule, Share, Thread
+from conversations.models import ApiToken, Budget, Experiment, LintFinding, Replay, RetentionRule, Share, Thread
 
-RECORDED_ELSEWHERE = (ApiToken, LintFinding, Replay, Share, Thread)
+RECORDED_ELSEWHERE = (ApiToken, Experiment, LintFinding, Replay, Share, Thread)
 """What becomes of these is recorded where it is done, by whichever door."""
 ACTS = {AuditKind.ROW_ADDED: "added", AuditKind.ROW_CHANGED: "changed", AuditKind.ROW_DELETED: "deleted"}
 KINDS = {Group: AuditKind.GROUP_CHANGED, Budget: AuditKind.BUDGET_CHANGED, RetentionRule: AuditKind.RETENTION_CHANGED}

@@ -29,6 +29,7 @@ from conversations.models import (
     ContextBlock,
     ContextSnapshot,
     Dataset,
+    Experiment,
     Feedback,
     File,
     FilePart,
@@ -121,6 +122,13 @@ def make_dataset(*requests: ContextSnapshot, **expected: str) -> Dataset:
             dataset=dataset, request=each, thread_id=each.thread_id, created_at=timezone.now(), **expected
         )
     return dataset
+
+
+def make_experiment(dataset: Dataset, **values: Any) -> Experiment:
+    """Of the first version, which is over."""
+    now = timezone.now()
+    about = {"versions": [1], "cases": dataset.cases.count(), "state": "done", "created_at": now, "ended_at": now}
+    return Experiment.objects.create(dataset=dataset, **about | values)
 
 
 def make_feedback(message: Message, **values: Any) -> Feedback:

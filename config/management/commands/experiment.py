@@ -8,18 +8,18 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.management.output import PrintableCommand
-from conversations.datasets import experiments
-from conversations.datasets.experiments import Experiment
-from conversations.models import Case, Dataset
+from conversations.datasets import runs
+from conversations.datasets.experiments import Experiment as Answer
+from conversations.datasets.runs import InvalidVersions
+from conversations.models import Dataset, Experiment
+from conversations.regression import slices
 from conversations.runtime.db import close_pool
-
-TOLD_EVERY = 100
 
 
 class Command(PrintableCommand):
     help = (
         "Build the requests of a dataset as versions of their assistants would have, and score what each holds. The first "
-        "version is what the others are compared with. No model is asked, nothing is written."
+        "version is what the others are compared with. No model is asked; what comes of it is kept, as a page of the admin."
     )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -40,15 +40,10 @@ class Command(PrintableCommand):
             if row is None:
                 names = ", ".join(Dataset.objects.values_list("name", flat=True))
                 raise CommandError(f"There is no dataset {dataset!r}. There are: {names or 'none'}.")
-            cases = [*Case.objects.filter(dataset=row)]
-            results = []
-            for done, result in enumerate(experiments.run(cases, versions), 1):
-                results.append(result)
-                if done % TOLD_EVERY == 0:
-                    self.stderr.write(f"{done:,} of {len(cases):,}")
+            experiment = self._run(row, versions)
+            answer = runs.answer_of(experiment)
         finally:
             close_pool()
-        answer = experiments.experiment(dataset, results, versions)
         if path and str(path) == "-":
             self.stdout.write(json.dumps(answer, indent=2))
             return
@@ -56,7 +51,22 @@ class Command(PrintableCommand):
             self.write_file(path, json.dumps(answer, indent=2))
         self._say(answer)
 
-    def _say(self, answer: Experiment) -> None:
+    def _run(self, dataset: Dataset, versions: list[int]) -> Experiment:
+        """Here, slice by slice; a worker that takes it up meanwhile goes on with it."""
+        try:
+            row = runs.start(dataset, versions, author=None)
+        except InvalidVersions as error:
+            raise CommandError(str(error)) from None
+        while row.state == Experiment.State.RUNNING:
+            slices.advance(row, runs.ExperimentWork, lambda: False)
+            row.refresh_from_db()
+            if row.state == Experiment.State.RUNNING:
+                self.stderr.write(f"{row.results.count():,} of {row.cases:,}")
+        if row.state != Experiment.State.DONE:
+            raise CommandError(f"It was {row.state}. {row.problem}".strip())
+        return row
+
+    def _say(self, answer: Answer) -> None:
         made = [case for case in answer["cases"] if case["results"]]
         self.stdout.write(f"{len(answer['cases']):,} cases, {len(made):,} made again.")
         for case in answer["cases"]:

@@ -20,7 +20,7 @@ from conversations.holds.actions import HoldSubject
 from conversations.models import AuditEvent, OutgoingMail
 from memory.forgetting import ledger
 from tests.belongings import Row, belongings
-from tests.conversations.factories import make_user
+from tests.conversations.factories import make_dataset, make_user
 from tests.test_authorisation import methods_of, routes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,6 +34,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "conversations.Budget": {"tokens_day": 5},
     "conversations.Connection": {"slug": "own", "label": "Own", "base_url": "http://models.example/v1", "kind": "openai"},
     "conversations.Dataset": {"name": "Follow-ups"},
+    "conversations.Experiment": {"numbers": "1"},
     "conversations.LegalHold": {"person": "grace", "reason": "A lawsuit"},
     "conversations.Model": {
         "provider": "offline", "name": "another", "label": "Another", "context_window": 9_000, "max_output": 900,
@@ -198,6 +199,7 @@ def test_every_model_that_staff_write_is_listed(rf: RequestFactory, admin_user: 
 def test_what_staff_write_in_the_admin_leaves_an_event(staff: Client) -> None:
     """Each row is added, changed and deleted by its own pages, as far as staff may."""
     make_user("grace")
+    make_dataset()
     seen: set[Any] = set()
     events_since(seen)
     silent: list[str] = []

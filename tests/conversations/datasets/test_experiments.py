@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from conversations import versions
+from conversations.datasets import experiments, runs
 from conversations.datasets.paired import difference
-from conversations.models import AuditEvent, Case, ContextSnapshot, Dataset, Message
+from conversations.models import AuditEvent, Case, ContextSnapshot, Dataset, Experiment, Message, Thread
 from conversations.runtime.db import in_database
+from conversations.staff import display
 from conversations.threads.deletion import delete_thread
 from memory import forgetting
 from memory.models import Memory
-from tests.conversations.factories import make_feedback, make_snapshot, make_thread
+from tests.conversations.factories import make_dataset, make_feedback, make_snapshot, make_thread, make_user
 from tests.conversations.regression.test_replay import talk
 from tests.conversations.rest.client import Api
 
@@ -91,6 +93,55 @@ async def test_versions_are_scored_side_by_side_and_a_dataset_comes_back_from_js
         assert not Case.objects.exclude(contains="", evidence="", patterns="").filter(thread=first.thread_id).exists()
 
     await in_database(compare)()
+
+
+async def test_staff_run_an_experiment_that_workers_go_on_with(user: User, api: Api) -> None:
+    assistant = await talk(user, api)
+    draft = await in_database(versions.make_draft)(assistant, CHEAPER, author=None)
+
+    def walk() -> None:
+        note = Memory.objects.get()
+        dataset = make_dataset(*ContextSnapshot.objects.order_by("id"), evidence=f"memory {note.pk}")
+        lead, client = make_user("lead", is_staff=True), Client()
+        rights = ["view_experiment", "add_experiment", "view_contextsnapshot"]
+        lead.user_permissions.set(Permission.objects.filter(codename__in=rights))
+        client.force_login(lead)
+        add = reverse("admin:conversations_experiment_add")
+        form = {"dataset": str(dataset.pk), "numbers": f"1 {draft.number}"}
+        assert client.post(add, form).status_code == 403  # it would tell whether a context holds a text
+        lead.user_permissions.add(Permission.objects.get(codename="read_content"))
+        assert "each once" in client.post(add, form | {"numbers": "1 1"}).content.decode()
+        page = client.post(add, form)["Location"]
+        row = Experiment.objects.get()
+        steps = 0
+        while runs.due().exists() and steps < 20:
+            runs.advance(lambda: True)  # a worker that ends after each case
+            steps += 1
+        row.refresh_from_db()
+        assert (row.state, steps, row.results.count()) == ("done", 6, 5)
+        answer = runs.answer_of(row)
+        naive = [*experiments.run([*dataset.cases.order_by("id")], row.versions)]
+        timeless = [[{**each, "milliseconds": 0} for each in case["results"]] for case in answer["cases"]]
+        assert timeless == [[{**each, "milliseconds": 0} for each in case["results"]] for case in naive]
+        shown = client.get(page)
+        first, second = shown.context["experiment"].versions
+        assert (first.scores[0].passed, second.scores[0].passed, second.scores[0].difference) == (5, 0, "−100.0")
+        worst = shown.context["experiment"].worst
+        assert {row.request for row in worst} == {*dataset.cases.values_list("request_id", flat=True)}
+        assert client.get(worst[0].urls[0][1]).status_code == 200
+        assert not [word for word in ("harbour", "Lisbon", "dog") if word in shown.content.decode()]
+        again = runs.start(dataset, [1], author=lead)
+        runs.advance(lambda: True)
+        assert client.post(display.change_url(Experiment, again.pk), {"cancel": "1"}).status_code == 302
+        runs.advance(lambda: False)
+        again.refresh_from_db()
+        assert (again.state, again.results.count()) == ("cancelled", 1)
+        acts = AuditEvent.objects.filter(target_id=str(again.pk)).order_by("id")
+        assert [act.details["act"] for act in acts] == ["added", "cancelled"]
+        delete_thread(Thread.objects.earliest("id"))
+        assert row.results.count() == 1
+
+    await in_database(walk)()
 
 
 def test_staff_collect_requests_and_say_what_they_must_hold(admin_client: Client, user: User) -> None:

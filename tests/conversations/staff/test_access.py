@@ -87,12 +87,18 @@ EDITED = {
     "conversations_notice",
     "conversations_banner",
     "conversations_dataset",
+    "conversations_experiment",
     "conversations_sharedprompt",
     "artifacts_preset",
     "socialaccount_socialapp",
 }
-KEPT = {"conversations_assistant", "conversations_serviceaccount", "conversations_legalhold", "conversations_replay"}
-"""The default assistant stays, and that there was a hold or a replay."""
+KEPT = {
+    "conversations_assistant",
+    "conversations_serviceaccount",
+    "conversations_legalhold",
+    "conversations_replay",
+} | {"conversations_experiment"}
+"""The default assistant stays, and that there was a hold, a replay or an experiment."""
 DELETED = EDITED - KEPT | {"conversations_thread"}
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
 INSPECTED = {
