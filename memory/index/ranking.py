@@ -22,7 +22,7 @@ from django.db.backends.postgresql.psycopg_any import Jsonb
 from conversations.runtime.sql_files import read_statements
 from memory.index.word_index import COMMON, SaidTurn, day_term, mentioned_day_term, role, rows_of
 from memory.language.days import Span, spans
-from memory.language.words import asks, spelling_terms, stems, term, words_of
+from memory.language.words import asks, spelling_terms, stems, term, words_in_families
 
 MOST_WORDS = 12
 MOST_FETCHED = 400
@@ -159,8 +159,8 @@ def _in_utc(span: Span, zone: tzinfo) -> Span:
 
 
 def _words(user_id: int, text: str) -> Iterator[Word]:
-    """Each with its stems by all languages: a short text hardly tells its own."""
-    for stem, others in dict(words_of(text)[:MOST_LOOKED_AT]).items():
+    """Each with its stems by all languages, for a short text hardly tells its own, and with those of its family."""
+    for stem, others in dict(words_in_families(text)[:MOST_LOOKED_AT]).items():
         yield Word(text=stem, term=term(user_id, stem), others=tuple(term(user_id, other) for other in others))
 
 

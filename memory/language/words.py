@@ -6,8 +6,9 @@ A word is cut to its stem by the language that its text is in; scripts that writ
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
 from zlib import crc32
@@ -16,6 +17,7 @@ import snowballstemmer
 
 from conversations.runtime.word_tables import read_tables
 from memory.language.emoji import words_for_things
+from memory.language.word_families import families
 from memory.language.word_forms import bases_of
 from memory.language.word_parts import LONGEST_WORD, bases_sought, parts_of
 
@@ -142,6 +144,24 @@ def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
     return [
         (stem := word if JOINED.fullmatch(word) else _stem(word, language), _forms(word) - {stem}) for word in telling
     ]
+
+
+def words_in_families(text: str) -> list[tuple[str, frozenset[str]]]:
+    """``words_of``, each also with the stems, in any language, of what tells the same in other words."""
+    language = _language(_sought_words(text))
+    known = _families()
+    return [(stem, others | known.get((language, stem), frozenset()) - {stem}) for stem, others in words_of(text)]
+
+
+@cache
+def _families() -> Mapping[tuple[str, str], frozenset[str]]:
+    """By language and stem."""
+    by_stem: dict[tuple[str, str], frozenset[str]] = defaultdict(frozenset)
+    for asking, found in families():
+        stems_found = {_stem(letters(word), language) for language, word in found}
+        for language, word in asking:
+            by_stem[language, _stem(letters(word), language)] |= stems_found
+    return dict(by_stem)
 
 
 def _telling(written: Iterable[str], language: str = "") -> tuple[list[str], str]:

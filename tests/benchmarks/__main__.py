@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``whose``, ``signing_in``, ``thread_list``, ``branches``,
-``project_files``, ``message`` and ``streams`` can be run alone;
+``project_files``, ``other_words``, ``message`` and ``streams`` can be run alone;
 ``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
 ``lint``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes,
 only are.
@@ -62,6 +62,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         message,
         metrics,
         notes,
+        other_words,
         processes,
         project_files,
         recall,
@@ -90,6 +91,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         "branches": branches.main,
         "endings": endings.main,
         "notes": notes.main,
+        "other_words": other_words.main,
         "whose": whose.main,
         "memory": evidence.main,
         "local": local_cache.main,

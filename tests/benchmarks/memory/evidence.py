@@ -32,14 +32,17 @@ from tests.benchmarks.memory.accounts import said_turn, store
 from tests.benchmarks.memory.report import (
     ASKED,
     CONTEXT,
+    CONTEXT_WORDS,
     SAMPLED,
     SEARCH,
+    SEARCH_WORDS,
     TOKENS,
     Result,
     list_misses,
     packed,
     report,
     share,
+    word_share,
 )
 from tests.benchmarks.talk import corpus, haystack
 from tests.benchmarks.talk.shapes import Conversation, read, texts
@@ -221,7 +224,10 @@ def build(user: User, thread: uuid.UUID | None, result: Result, name: str) -> No
     assert not context.problems, context.problems
     result.tokens[name] = context.total_tokens
     payload = {key: context.payload[key] for key in ("system", "messages")}
-    result.shares[name] = share(result, " ".join(texts(payload)))
+    text = " ".join(texts(payload))
+    result.shares[name] = share(result, text)
+    if name == CONTEXT:
+        result.shares[CONTEXT_WORDS] = word_share(result, text)
 
 
 def look_up(user: User, result: Result) -> None:
@@ -231,6 +237,7 @@ def look_up(user: User, result: Result) -> None:
         matches = [candidate.text for candidate in search(query, most=MOST_RESULTS)]
     for characters in CHARACTERS:
         result.shares[f"{SEARCH}, {characters:,}"] = share(result, packed(matches, characters))
+    result.shares[SEARCH_WORDS] = word_share(result, packed(matches, PACKED))
 
 
 @contextmanager

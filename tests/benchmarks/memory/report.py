@@ -4,10 +4,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from memory.language.word_families import LANGUAGES
+from memory.language.words import language_of, stems
 from tests.benchmarks.measuring import p50_p95
 from tests.benchmarks.talk.shapes import Conversation, Question, flattened
 
 CONTEXT, SEARCH = "context", "search"
+CONTEXT_WORDS, SEARCH_WORDS = f"{CONTEXT}, words", f"{SEARCH}, words"
+"""Of the words of the evidence, in place of whole turns of it."""
 TOKENS = (1_000, 2_000)
 """What may be recalled for a message, beside what is shipped."""
 SAMPLED = 4
@@ -43,6 +47,14 @@ def share(result: Result, text: str) -> float:
     text = flattened(text)
     places = result.question.evidence
     return sum(flattened(result.conversation.messages[place].raw) in text for place in places) / len(places)
+
+
+def word_share(result: Result, text: str) -> float:
+    """How much of the words of the evidence that are not in the question stand in a text. Pure."""
+    language = LANGUAGES.get(result.conversation.language) or language_of(result.question.question)
+    evidence = " ".join(result.conversation.messages[place].raw for place in result.question.evidence)
+    wanted = {*stems(evidence, language)} - {*stems(result.question.question, language)}
+    return len(wanted & {*stems(text, language)}) / len(wanted) if wanted else 1.0
 
 
 def report(title: str, results: Sequence[Result], *, is_brief: bool) -> None:

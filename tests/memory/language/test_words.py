@@ -7,7 +7,18 @@ import pytest
 
 from memory.language import words
 from memory.language.days import spans
-from memory.language.words import asks, marked, speaker, spelling_terms, spellings, stems, term
+from memory.language.word_families import LANGUAGES, TABLES
+from memory.language.words import (
+    asks,
+    marked,
+    speaker,
+    spelling_terms,
+    spellings,
+    stems,
+    term,
+    words_in_families,
+    words_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +146,28 @@ def test_threads_that_stem_at_once_get_what_one_alone_gets() -> None:
     words._stem.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda text: stems(text, "english"), texts)) == alone
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("What is my job?", "Ich arbeite als Hafenmeister."),
+        ("What is my job?", "I work at the harbour."),
+        ("How old are my nephews?", "My sister has two boys."),
+        ("Wie heißt mein Hund?", "Our dog is called Rex."),
+        ("Où habite ma sœur ?", "Моя сестра живёт в Омске."),
+    ],
+)
+def test_a_word_that_is_asked_for_stands_for_its_family_in_other_languages(asked: str, told: str) -> None:
+    held = {*stems(told)}
+    assert any(not held.isdisjoint(others) for _, others in words_in_families(asked))
+    assert not any(not held.isdisjoint({stem, *others}) for stem, others in words_of(asked))
+
+
+def test_families_have_known_languages_and_no_word_twice() -> None:
+    for table in TABLES.values():
+        for name, family in table.items():
+            texts = [text.split() for code, text in family.items() if code != "by"]
+            assert family.keys() <= {*LANGUAGES, "by"}, name
+            assert all(len({*text}) == len(text) for text in texts), name
+            assert {*family.get("by", "").split()} <= TABLES["families"].keys(), name
