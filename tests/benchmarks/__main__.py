@@ -3,8 +3,8 @@
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``whose``, ``signing_in``, ``thread_list``, ``branches``,
 ``project_files``, ``other_words``, ``message`` and ``streams`` can be run alone;
 ``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
-``lint``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take minutes,
-only are.
+``lint``, ``replay``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take
+minutes, only are.
 """
 
 import argparse
@@ -66,6 +66,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         processes,
         project_files,
         recall,
+        replay,
         replies,
         signing_in,
         standing,
@@ -119,6 +120,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         "connections": connections.main,
         "message": message.main,
         "processes": processes.main,
+        "replay": replay.main,
         "streams": streams.main,
     }
     if name in servers:
