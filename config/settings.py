@@ -296,6 +296,7 @@ OPENBOOK_ERASURE_LEDGER = Path(env("OPENBOOK_ERASURE_LEDGER") or LOCAL_DIR / "er
 
 # What can stand in a request beside its turns, in the order in which it is sent: a file each.
 CONTEXT_SOURCES = [
+    "conversations.context.server_tools.ServerToolSource",
     "conversations.context.instructions.InstructionsSource",
     "memory.sources.facts.FactSource",
     "memory.sources.today.TodaySource",
@@ -311,6 +312,7 @@ TOOLS = [
     "artifacts.tools.read_artifact.TOOL",
     "artifacts.tools.save_artifact.TOOL",
     "conversations.tools.read_file.TOOL",
+    "conversations.tools.find_tools.TOOL",
     "memory.tools.search_messages.TOOL",
 ]
 
@@ -433,6 +435,10 @@ OPENBOOK_MODERATION_SECRET = env_secret("OPENBOOK_MODERATION_SECRET")
 OPENBOOK_CONTACT = env("OPENBOOK_CONTACT")
 if OPENBOOK_CONTACT and not re.fullmatch(r"https://\S+|[^@\s:]+@[^@\s:]+", OPENBOOK_CONTACT):
     raise ImproperlyConfigured("OPENBOOK_CONTACT is neither a mail address nor the https address of a page.")
+# How many MCP servers a person may connect; 0: nobody any. Seconds that a call of a tool may take, and its result's tokens.
+OPENBOOK_MCP_SERVERS = env_number("OPENBOOK_MCP_SERVERS", 10, most=100)
+OPENBOOK_MCP_SECONDS = env_number("OPENBOOK_MCP_SECONDS", 30, most=600)
+OPENBOOK_MCP_RESULT_TOKENS = env_number("OPENBOOK_MCP_RESULT_TOKENS", 4_000, most=100_000)
 # For each user; 0 is no limit. Staff can set others for one user.
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))

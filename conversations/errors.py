@@ -188,6 +188,57 @@ class InvalidWebhook(OpenbookError):
     )
 
 
+class ServerNotFound(NotFound):
+    code = "server_not_found"
+    message = "There is no such MCP server, or it isn't yours. Check the id."
+
+
+class ToolCallNotFound(NotFound):
+    code = "tool_call_not_found"
+    message = "There is no such call of a tool, or it isn't yours. Check the id."
+
+
+class ServerForAllRefused(OpenbookError):
+    type, code, status = "permission", "server_for_all_refused", 403
+    message = "You may not connect servers for everybody. Connect it for yourself, or ask whoever runs this server."
+
+
+class TooManyServers(OpenbookError):
+    type, code, status = "invalid_request", "too_many_servers", 409
+    message = "You have as many MCP servers as this server allows. Remove one that you don't need any more."
+
+
+class ServerNameTaken(OpenbookError):
+    type, code, status = "invalid_request", "server_name_taken", 409
+    message = "Another MCP server has this name. Choose another."
+
+
+class InvalidServer(OpenbookError):
+    code = "invalid_server"
+    message = (
+        "Write an address that begins with https:// or http://, without a name, a password or a fragment (#) in it."
+    )
+
+
+class ServerUnreachable(OpenbookError):
+    """``details["problem"]`` is why, as the server's row has it."""
+
+    type, code, status = "invalid_request", "server_unreachable", 409
+    message = "The tools of this MCP server could not be read."
+
+
+class ToolChanged(OpenbookError):
+    """A tool that is to be allowed is not what the caller saw."""
+
+    type, code, status = "invalid_request", "tool_changed", 409
+    message = "A tool has changed since you looked, or is gone. Look again before you allow it."
+
+
+class CallAnswered(OpenbookError):
+    type, code, status = "invalid_request", "call_answered", 409
+    message = "This call was made or answered already."
+
+
 class MessageNotFound(NotFound):
     code = "message_not_found"
     message = "There is no such turn, or it isn't yours. Check the id."

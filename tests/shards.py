@@ -34,6 +34,7 @@ DIRECTORY = {
     "conversations_contentaccess",
     "conversations_directoryuser",
     "conversations_invitationuse",
+    "conversations_mcpserver",
     "conversations_noticeacceptance",
     "conversations_outgoingmail",
     "conversations_schedule",
@@ -43,7 +44,8 @@ DIRECTORY = {
     "conversations_webhookdelivery",
 }
 """Tables that are looked through for all persons: who signs in, who was invited, who accepted a notice, with which limits, who
-looked at what, who goes when, which mails go out, what is sent when, which programs hear of what; and what the members of a
+looked at what, who goes when, which mails go out, what is sent when, which programs hear of what, which servers are
+everybody's; and what the members of a
 group use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 

@@ -31,6 +31,9 @@ from conversations.models import (
     FilePart,
     GroupManager,
     GroupSignIn,
+    McpCall,
+    McpServer,
+    McpTool,
     Message,
     Notice,
     Project,
@@ -111,6 +114,7 @@ ABOUT_ONESELF = (
         "tags",
     ),
     *("memories/search", "preferences", "projects", "prompts", "schedules", "shares", "webhooks"),
+    *("mcp-calls", "mcp-servers"),
     *("auth/tokens", "threads", "tokens", "tokens/current", "topics"),
 )
 OWN_FACTORS = (
@@ -140,6 +144,10 @@ EXPECTED: dict[str, Kind] = {
     "account/tokens/": PAGE,
     "notice/": PAGE,
     "account/shares/": PAGE,
+    "account/servers/": PAGE,
+    "account/servers/<uuid:server_id>/": ROW_PAGE,
+    **{f"account/servers/<uuid:server_id>/{name}/": ROW_PAGE for name in ("refresh", "switch", "delete")},
+    "account/calls/<uuid:call_id>/answer/": ROW_PAGE,
     "account/webhooks/": PAGE,
     "account/webhooks/<uuid:webhook_id>/": ROW_PAGE,
     **{f"account/webhooks/<uuid:webhook_id>/{name}/": ROW_PAGE for name in ("ping", "switch", "delete")},
@@ -258,6 +266,9 @@ ROWS: dict[type[Model], str] = {
     Project: "user",
     Share: "user",
     Schedule: "user",
+    McpServer: "user",
+    McpTool: "server__user",
+    McpCall: "user",
     Webhook: "user",
     WebhookDelivery: "webhook__user",
 }
@@ -332,6 +343,8 @@ def kind_of(route: str) -> Kind | None:
 
 POSTED = (
     "account/instructions/",
+    "account/servers/<uuid:server_id>/refresh/",
+    "account/calls/<uuid:call_id>/answer/",
     "schedules/<uuid:schedule_id>/pause/",
     *(f"projects/<uuid:project_id>/{what}/" for what in ("new", "delete")),
 )
@@ -366,8 +379,11 @@ WITHOUT_TEXTS = {
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
     "notice/",
+    "account/servers/",
+    *(f"account/servers/<uuid:server_id>/{name}" for name in ("", "delete/")),
     "account/webhooks/",
     *(f"account/webhooks/<uuid:webhook_id>/{name}" for name in ("", "delete/")),
+    "api/v1/mcp-servers/<str:server_id>/",
     *(f"api/v1/webhooks/<str:webhook_id>/{name}" for name in ("", "deliveries/")),
     "account/leavers/",
     "account/invitations/",
@@ -395,6 +411,8 @@ WITHOUT_TEXTS = {
             "tokens/current",
             "auth/tokens",
             "webhooks",
+            "mcp-calls",
+            "mcp-servers",
         )
     ),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
@@ -424,6 +442,8 @@ def with_everything(user: User) -> dict[str, Any]:
             "share_id": rows["conversations_share"],
             "schedule_id": rows["conversations_schedule"],
             "webhook_id": rows["conversations_webhook"],
+            "server_id": rows["conversations_mcpserver"],
+            "call_id": rows["conversations_mcpcall"],
             "delivery_id": rows["conversations_webhookdelivery"],
             "leaver_id": user.pk,
             "token": "no-such-token",

@@ -29,6 +29,8 @@ class Reason(models.TextChoices):
     DAMAGED = "damaged", "Damaged"
     NOT_READ = "not_read", "Of a kind that is not read"
     BROKEN_OFF = "broken_off", "The reading of the file ended before it"
+    OFFERED = "offered", "A tool that the model may call"
+    CHANGED = "changed", "Changed since it was allowed"
     LISTED = "listed", "Exists beside the thread"
     OUTSIDE_PART = "outside_part", "Not of the part of the thread that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
@@ -107,6 +109,10 @@ RULES: dict[Reason, str] = {
     Reason.DAMAGED: "What can't be read of a file is counted and named; it costs itself only.",  # K
     Reason.NOT_READ: "What a file holds beside texts, tables and pictures is counted and named.",  # K
     Reason.BROKEN_OFF: "A file is read as far as its limits of time, memory and length allow.",  # K
+    Reason.OFFERED: (
+        "Tools that were allowed are offered with their definitions, or, where these take too much, by their names."
+    ),
+    Reason.CHANGED: "A tool that is not as it was allowed is not offered until it is allowed again.",
     Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
     Reason.OUTSIDE_PART: "A thread is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
@@ -145,6 +151,8 @@ PERSONAL: dict[Reason, str] = {
     Reason.DAMAGED: "damaged",
     Reason.NOT_READ: "of a kind that is not read",
     Reason.BROKEN_OFF: "its reading ended before that",
+    Reason.OFFERED: "the model may call it",
+    Reason.CHANGED: "changed since you allowed it",
     Reason.LISTED: "named, because it stands beside this conversation",
     Reason.OUTSIDE_PART: "not of the part that was read",
     Reason.EXPIRED: "no longer true",

@@ -136,6 +136,7 @@ class SourceQuery:
     session: Session
     depth: int = WHOLE_PATH
     offers_tools: bool = False
+    offers_server_tools: bool = False
     silent: bool = False
     memory: MemoryScope
     """Whose memory is open to the thread."""

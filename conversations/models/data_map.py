@@ -466,6 +466,13 @@ TABLES: dict[str, Table] = {
         },
         never="kind language content problem",
     ),
+    "conversations.McpServer": Table(
+        goes_with="user",
+        columns={name: account(but="`GET mcp-servers/` tells it") for name in ("name", "url")},
+        never="header secret problem",
+    ),
+    "conversations.McpTool": Table(goes_with="server", never="name description schema digest allowed"),
+    "conversations.McpCall": Table(goes_with="thread", never="call_id tool_digest input_digest state answer"),
     "conversations.Webhook": Table(
         goes_with="user",
         columns={name: account(but="the page of webhooks tells it") for name in ("name", "url")},

@@ -17,6 +17,7 @@ class Scope(models.TextChoices):
     MEMORY = "memory", "memory: read, search, change and forget what is remembered, and nothing else"
     FILES = "files", "files: read, upload and delete files, and nothing else"
     WEBHOOKS = "webhooks", "webhooks: list, make, change and delete webhooks, and nothing else"
+    SERVERS = "servers", "servers: connect MCP servers, allow their tools, answer what a call asks, and nothing else"
     STAFF = "staff", "staff: what support sees that there is, without texts"
     STAFF_CONTENT = "staff:content", "staff:content: what people wrote, where its user may read it"
     STAFF_AUDIT = "staff:audit", "staff:audit: the record of what happened here"

@@ -23,7 +23,8 @@ from conversations.context.files.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.context.files.thread_files import NO_PICTURES
 from conversations.context.gather.files import read_outlines
 from conversations.context.record.usage import estimated_usage
-from conversations.models import ContextSnapshot, Message, Reply, WebhookEvent
+from conversations.mcp_client import permissions
+from conversations.models import ContextSnapshot, McpCall, Message, Reply, WebhookEvent
 from conversations.providers.base import NO_USAGE, Usage
 from conversations.providers.prices import UNKNOWN, Rates
 from conversations.replies import events as eventlog
@@ -31,7 +32,7 @@ from conversations.replies.cursor import turn_of
 from conversations.replies.events import LONGEST_LEASE, Event
 from conversations.replies.outcomes import Outcome, interruption, nonzero
 from conversations.replies.rows import as_json, columns, fetch
-from conversations.replies.transcript import ReplyTranscript, saved_blocks
+from conversations.replies.transcript import ReplyTranscript, cut_off_blocks, saved_blocks
 from conversations.runtime import clock
 from conversations.runtime.ids import ids_near
 from conversations.runtime.sql_files import read_statements
@@ -260,6 +261,11 @@ def _blocks_of(
     known_versions = {(artifact["id"], artifact["version"]) for artifact in transcript.artifacts}
     versions = services.made_by(reply)
     lost = (version for version in versions if (str(version.artifact_id), version.number) not in known_versions)
-    blocks = [*transcript.content, *saved_blocks(lost)]
+    answered = [block["id"] for block in transcript.content if block["type"] == "tool_use"]
+    cut_off = McpCall.objects.filter(user=user_id, reply=reply_id, state__in=permissions.MADE).exclude(
+        call_id__in=answered
+    )
+    calls = cut_off.select_related("tool__server").order_by("created_at", "id")
+    blocks = [*transcript.content, *saved_blocks(lost), *cut_off_blocks(calls)]
     adds_nothing = reply.continues_id is not None and not transcript.is_new and blocks == transcript.before
     return blocks, Message.Status.INCOMPLETE if adds_nothing else None

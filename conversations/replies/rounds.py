@@ -24,6 +24,7 @@ from conversations.context.rules.fitting import GO_ON_WORDS, Section, resumed, r
 from conversations.context.tokens.estimate import text_of
 from conversations.errors import RateLimited
 from conversations.files.store import are_being_read
+from conversations.mcp_client import calls as server_calls
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, provider_name, refusals
 from conversations.providers.base import (
@@ -453,7 +454,10 @@ class ReplyRun:
         results = []
         for called in calls:
             with telemetry.listener.tool(called.name, called.id) as step:
-                done = await in_database(running.run)(called.name, called.input, call, offered=offered)
+                if server_calls.is_of_server(called.name) and called.name in offered:
+                    done = await server_calls.run(called.name, called.input, call, call_id=called.id)
+                else:
+                    done = await in_database(running.run)(called.name, called.input, call, offered=offered)
                 if done.is_error:
                     step.failed("tool_error")
             result = done.result
@@ -466,6 +470,7 @@ class ReplyRun:
                 "text": result.summary,
                 "is_error": done.is_error,
                 "artifact": result.artifact,
+                "question": result.question,
             }
             self.live.append("tool.finished", data)
             name = (

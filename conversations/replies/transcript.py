@@ -8,12 +8,18 @@ from artifacts.models import ArtifactVersion
 from conversations.context.files.excerpts import FileExcerpt
 from conversations.context.files.results import naming_block
 from conversations.context.turns.groups import THINKING, Block, without_thinking
-from conversations.models import text_blocks
+from conversations.models import McpCall, text_blocks
+from conversations.models.mcp import JOINT
 from conversations.providers.base import ToolCalled
 from conversations.runtime.text import StreamCleaner, clean, paired
 
 BETWEEN = "\n\n"
 """Between two texts of a reply, as ``text_of`` joins them: the deltas joined are the stored text."""
+
+CUT_OFF = (
+    "The reply was cut off while this call was made, and what it was called with is lost. Nobody knows whether it was carried "
+    "out. Don't make it again; tell the person, who may look for themselves."
+)
 
 
 @dataclass
@@ -203,6 +209,16 @@ def saved_blocks(versions: Iterable[ArtifactVersion]) -> list[Block]:
         values = {"title": artifact.title, "kind": artifact.kind, "content": version.content}
         blocks.append({"type": "tool_use", "id": call, "name": "save_artifact", "input": values})
         blocks.append(result_block(call, f"Saved “{artifact.title}”, version {version.number}.", is_error=False))
+    return blocks
+
+
+def cut_off_blocks(calls: Iterable[McpCall]) -> list[Block]:
+    """Calls and results that tell of calls of other servers, where the reply's own were lost."""
+    blocks: list[Block] = []
+    for call in calls:
+        name = f"{call.tool.server.name}{JOINT}{call.tool.name}"
+        blocks.append({"type": "tool_use", "id": call.call_id, "name": name, "input": {}})
+        blocks.append(result_block(call.call_id, CUT_OFF, is_error=True))
     return blocks
 
 

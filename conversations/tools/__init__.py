@@ -9,6 +9,7 @@ from django.utils.module_loading import import_string
 
 from conversations.accounts.group_access import ALL, Access
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts
+from conversations.context.server_tools import FIND_TOOLS
 from conversations.models import Assistant
 from conversations.providers import Provider, model_of
 from conversations.tools.base import Tool
@@ -28,9 +29,14 @@ def tools_for(assistant: Assistant, provider: Provider, model: str = "", access:
     row = provider.describe(model or model_of(assistant, provider))
     if not (provider.calls_tools and row.takes_tools):
         return NO_TOOLS
-    tools = [tool for name, tool in registered().items() if name in assistant.tools and access.allows_tool(name)]
+    allowed = [tool for name, tool in registered().items() if name in assistant.tools and access.allows_tool(name)]
+    tools = [tool for tool in allowed if tool.name != FIND_TOOLS]  # it comes with what it finds
     without = [tool for tool in tools if not tool.reads_files]
-    return replace(_texts(without), with_files=_texts(tools) if len(without) < len(tools) else None)
+    return replace(
+        _texts(without),
+        with_files=_texts(tools) if len(without) < len(tools) else None,
+        uses_servers=len(tools) < len(allowed),
+    )
 
 
 def _texts(tools: Sequence[Tool]) -> ToolTexts:

@@ -50,13 +50,15 @@ class ToolContext:
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     """What came of a call: ``text`` for the model, and after it the parts of files that were ``read``; ``summary`` in a few
-    words for the person, and the artifact, if any. ``quoted`` are the turns and files whose words the text holds, by id."""
+    words for the person, and the artifact, if any. ``quoted`` are the turns and files whose words the text holds, by id.
+    ``question`` is the id of the call that the person is asked about."""
 
     text: str
     summary: str
     quoted: Collection[uuid.UUID] = ()
     read: Sequence[FileExcerpt] = ()
     artifact: ArtifactNote | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
 """What was encrypted with a former SECRET_KEY, encrypted with the one of now: keys of connections, tokens of shared links,
-secrets of webhooks and of second factors."""
+secrets of webhooks, of MCP servers and of second factors."""
 
 import logging
 from collections import Counter
@@ -11,13 +11,14 @@ from django.db import transaction
 from django.db.models import Model
 
 from conversations.accounts import provider_secrets, second_factors
-from conversations.models import Connection, Share, Webhook, connections, shares, webhooks
+from conversations.models import Connection, McpServer, Share, Webhook, connections, mcp, shares, webhooks
 from conversations.runtime import encryption
 
 log = logging.getLogger("openbook.worker")
 
 COLUMNS: list[tuple[type[Model], str, str]] = [
     (Connection, "secrets", connections.PURPOSE),
+    (McpServer, "secret", mcp.PURPOSE),
     (Share, "token", shares.PURPOSE),
     (Webhook, "secret", webhooks.PURPOSE),
     (Webhook, "former_secret", webhooks.PURPOSE),

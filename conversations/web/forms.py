@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.accounts import limits, networks, tokens
 from conversations.accounts.scopes import grantable
-from conversations.errors import InvalidWebhook, TooManyWebhooks
-from conversations.models import ApiToken, Scope, Webhook, WebhookEvent
+from conversations.errors import InvalidServer, InvalidWebhook, ServerNameTaken, TooManyServers, TooManyWebhooks
+from conversations.mcp_client import servers
+from conversations.models import ApiToken, McpServer, Scope, Webhook, WebhookEvent, mcp
 from conversations.models.tokens import default_scopes
 from conversations.models.webhooks import NAME_CHARS, URL_CHARS
 from conversations.runtime.wording import translated
@@ -144,3 +145,34 @@ class WebhookForm(forms.Form):
         except (InvalidWebhook, TooManyWebhooks) as refusal:
             self.add_error("url", translated(refusal.message))
             return None
+
+
+class ServerForm(forms.Form):
+    """An MCP server that the user connects. ``stored`` makes it."""
+
+    name = forms.RegexField(
+        servers.NAME, max_length=mcp.NAME_CHARS, widget=forms.TextInput({"spellcheck": "false", "dir": "ltr"})
+    )
+    url = forms.CharField(
+        max_length=URL_CHARS, widget=forms.URLInput({"placeholder": "https://", "spellcheck": "false", "dir": "ltr"})
+    )
+    secret = forms.RegexField(
+        servers.SECRET, max_length=mcp.SECRET_CHARS, required=False, widget=forms.PasswordInput({"autocomplete": "off"})
+    )
+    for_all = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        if not servers.may_connect_for_all(user):
+            del self.fields["for_all"]
+
+    def stored(self) -> McpServer | None:
+        """``None``, with an error in the form, where there may be no such server."""
+        try:
+            return servers.create(self.user, **self.cleaned_data)
+        except (InvalidServer, TooManyServers) as refusal:
+            self.add_error("url", translated(refusal.message))
+        except ServerNameTaken as refusal:
+            self.add_error("name", translated(refusal.message))
+        return None

@@ -108,6 +108,9 @@ class ToolFinishedData(TypedDict):
     text: Annotated[str, "What has happened, for people."]
     is_error: Annotated[bool, "The model is told of an error too, and goes on."]
     artifact: Annotated[ArtifactNote | None, "id, title, kind, language, version, if one was made."]
+    question: Annotated[
+        Id | None, "The call that was not made: say by `POST mcp-calls/{id}/answer/` whether it may be."
+    ]
 
 
 class ReplyEndedData(TypedDict):

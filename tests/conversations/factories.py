@@ -23,6 +23,7 @@ from conversations.context.tokens.estimate import estimate_tokens, turn_tokens
 from conversations.context.turns.turn import Turn
 from conversations.files import storage
 from conversations.files.store import file_block
+from conversations.mcp_client import servers
 from conversations.models import (
     Assistant,
     Case,
@@ -35,6 +36,8 @@ from conversations.models import (
     FilePart,
     Invitation,
     LintFinding,
+    McpCall,
+    McpTool,
     Message,
     ModerationFinding,
     Moderator,
@@ -254,6 +257,23 @@ def make_share(thread: Thread, **shows: bool) -> Share:
 
 def make_webhook(user: User, *events: str, url: str = "https://hooks.example.org/openbook") -> Webhook:
     return webhooks.create(user, name="Tickets", url=url, events=events or WebhookEvent.values)[0]
+
+
+def make_mcp_call(thread: Thread) -> McpCall:
+    """A call of a tool of a server of the person's, which waits for an answer."""
+    name = f"tickets-{secrets.token_hex(4)}"
+    server = servers.create(thread.user, name=name, url="https://tickets.example.org/mcp")
+    tool = McpTool.objects.create(server=server, name="create", schema={"type": "object"}, read_only=False, digest="d")
+    return McpCall.objects.create(
+        user=thread.user,
+        thread=thread,
+        tool=tool,
+        reply_id=uuid7(),
+        call_id="toolu_1",
+        tool_digest="d",
+        input_digest="d",
+        state=McpCall.State.ASKED,
+    )
 
 
 def make_schedule(

@@ -1,6 +1,8 @@
 """What staff, the provider's program and the caller wrote: nothing cuts it (C1)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from conversations.context.choose.choice import Choice
 from conversations.context.choose.step import Step
@@ -8,13 +10,15 @@ from conversations.context.files.citations import how_to_cite
 from conversations.context.gather.material import Material
 from conversations.context.render.tool_sections import tools_section
 from conversations.context.rules.fitting import CITING, INSTRUCTIONS, Parts, Section
+from conversations.context.server_tools import NAME, ServerTools
 
 
 def choose(material: Material, choice: Choice) -> Choice:
     request, tools = material.request, material.tools
+    definitions = [*tools.definitions, *of_servers(material)]
     parts = Parts(
         program=material.facts.program,
-        tools=tools_section(tools.definitions) if tools.definitions else None,
+        tools=tools_section(definitions) if definitions else None,
         base=Section.of("base", material.facts.base),
         rules=section("rules", tools.rules),
         citing=section(CITING, citing(material, choice)),
@@ -24,6 +28,12 @@ def choose(material: Material, choice: Choice) -> Choice:
         rounds=request.options.rounds,
     )
     return replace(choice, parts=parts)
+
+
+def of_servers(material: Material) -> Sequence[Mapping[str, Any]]:
+    """Definitions of tools of connected servers. In a request that is made again they stand among the recorded ones."""
+    tools = material.known.candidates.get(NAME)
+    return tools.definitions if isinstance(tools, ServerTools) else ()
 
 
 def section(name: str, text: str) -> Section | None:

@@ -37,6 +37,7 @@ def read(reader: Reader, material: Material, choice: Choice) -> Material:
         session=scope.session,
         depth=request.newest.depth,
         offers_tools=bool(request.tools.definitions),
+        offers_server_tools=request.tools.uses_servers,
         silent=request.silent,
         memory=scope.memory,
         withholds=scope.withholds and limits.assistant.uses_memory,

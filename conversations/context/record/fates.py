@@ -24,6 +24,7 @@ NOUNS = {
     "summary": ("summary", "summaries"),
     "instructions": ("text about you and how to answer", "texts about you and how to answer"),
     "project_instructions": ("instruction of the project", "instructions of the project"),
+    "server_tool": ("tool of a connected server", "tools of connected servers"),
     "thread_instructions": ("instruction of this conversation", "instructions of this conversation"),
 }
 """Where the code of a kind, with an s for several, is not what people read."""

@@ -15,11 +15,13 @@ HIDDEN_TOKENS = 350
 @dataclass(frozen=True, kw_only=True)
 class ToolTexts:
     """Definitions as the Messages API takes them, and what the system text says about using them (layers 1 and 2 of F9).
-    ``with_files`` are those in a thread that has files, where they are others."""
+    ``with_files`` are those in a thread that has files, where they are others. ``uses_servers``: tools of connected servers
+    are offered beside these."""
 
     definitions: Sequence[Mapping[str, Any]] = ()
     rules: str = ""
     with_files: "ToolTexts | None" = None
+    uses_servers: bool = False
 
 
 NO_TOOLS = ToolTexts()

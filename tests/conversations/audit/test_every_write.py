@@ -81,6 +81,9 @@ OVER_THE_API = {
     "import/": "POST",
     **{f"{name}/<str:{name[:-1]}_id>/shares/": "POST" for name in ("threads", "artifacts")},
     "shares/<str:share_id>/": "DELETE",
+    "mcp-servers/": "POST",
+    "mcp-servers/<str:server_id>/": "PATCH DELETE",
+    "mcp-calls/<str:call_id>/answer/": "POST",
     "webhooks/": "POST",
     "webhooks/<str:webhook_id>/": "PATCH DELETE",
     "webhooks/<str:webhook_id>/secret/": "POST",
@@ -111,6 +114,7 @@ THEIR_OWN = {
     },
     **{f"threads/<str:thread_id>/presets/<str:slug>/{part}": "POST" for part in ("", "stream/")},
     "topics/<str:topic_id>/": "PATCH",
+    "mcp-servers/<str:server_id>/refresh/": "POST",
     "webhooks/<str:webhook_id>/ping/": "POST",
     "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/redeliver/": "POST",
 }

@@ -165,6 +165,7 @@ async def test_what_is_written_can_be_watched_and_the_deltas_are_the_stored_text
             "language": "",
             "version": 1,
         },
+        "question": None,
     }
 
 

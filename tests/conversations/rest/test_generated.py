@@ -27,6 +27,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import (
     make_file,
     make_invitation,
+    make_mcp_call,
     make_project,
     make_prompt,
     make_schedule,
@@ -95,6 +96,8 @@ def things(user: User) -> dict[str, str]:
         "share_id": make_share(thread).id,
         "leaver_id": user.pk,
         "invitation_id": make_invitation(user).id,
+        "call_id": (call := make_mcp_call(thread)).id,
+        "server_id": call.tool.server_id,
         "webhook_id": (webhook := make_webhook(user)).id,
         "delivery_id": webhooks.ping(webhook).id,
         "slug": "brd",

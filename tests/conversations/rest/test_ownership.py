@@ -18,6 +18,9 @@ from conversations.models import (
     File,
     FilePart,
     GroupManager,
+    McpCall,
+    McpServer,
+    McpTool,
     Message,
     Project,
     Reply,
@@ -37,6 +40,7 @@ from tests.conversations.factories import (
     make_feedback,
     make_file,
     make_invitation,
+    make_mcp_call,
     make_project,
     make_prompt,
     make_schedule,
@@ -127,6 +131,11 @@ CALLS = [
     ("GET", "schedules/{schedule}/", None, "schedule_not_found"),
     ("PATCH", "schedules/{schedule}/", {"paused": True}, "schedule_not_found"),
     ("DELETE", "schedules/{schedule}/", None, "schedule_not_found"),
+    ("GET", "mcp-servers/{server}/", None, "server_not_found"),
+    ("PATCH", "mcp-servers/{server}/", {"is_active": False}, "server_not_found"),
+    ("POST", "mcp-servers/{server}/refresh/", None, "server_not_found"),
+    ("DELETE", "mcp-servers/{server}/", None, "server_not_found"),
+    ("POST", "mcp-calls/{call}/answer/", {"answer": "once"}, "tool_call_not_found"),
     ("GET", "webhooks/{webhook}/", None, "webhook_not_found"),
     ("PATCH", "webhooks/{webhook}/", {"is_active": False}, "webhook_not_found"),
     ("GET", "webhooks/{webhook}/deliveries/", None, "webhook_not_found"),
@@ -136,7 +145,7 @@ CALLS = [
     ("DELETE", "webhooks/{webhook}/", None, "webhook_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [Feedback, File, FilePart, Project, Schedule, Share, Webhook, WebhookDelivery]
+TABLES += [Feedback, File, FilePart, McpCall, McpServer, McpTool, Project, Schedule, Share, Webhook, WebhookDelivery]
 IDS = [
     "thread",
     "request",
@@ -154,6 +163,8 @@ IDS = [
     "schedule",
     "webhook",
     "delivery",
+    "server",
+    "call",
 ]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
@@ -164,7 +175,7 @@ def belongings(user: User) -> dict[str, Any]:
     snapshot = make_snapshot(thread)
     turn = thread.messages.get(position=1)
     assert snapshot.reply_id
-    webhook = make_webhook(user)
+    webhook, call = make_webhook(user), make_mcp_call(thread)
     with allow_deletion():  # an answer that can be gone on with
         thread.messages.filter(position=2).update(status="incomplete", reply=snapshot.reply_id)
     return {
@@ -182,6 +193,8 @@ def belongings(user: User) -> dict[str, Any]:
         "share": make_share(thread).id,
         "prompt": make_prompt(user).id,
         "schedule": make_schedule(user, thread=thread).id,
+        "server": call.tool.server_id,
+        "call": call.id,
         "webhook": webhook.id,
         "delivery": webhooks.ping(webhook).id,
     }
@@ -199,6 +212,7 @@ def rows() -> list[Any]:
 @pytest.fixture(autouse=True)
 def sharing_is_on(settings: Settings) -> None:
     settings.OPENBOOK_SHARING, settings.OPENBOOK_WEBHOOKS, settings.OPENBOOK_SCHEDULES = True, 100, 100
+    settings.OPENBOOK_MCP_SERVERS, settings.OPENBOOK_LIMIT_REQUESTS_MINUTE = 100, 0
 
 
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(
@@ -239,8 +253,8 @@ def filled(body: Any, ids: dict[str, Any]) -> Any:
     return {named: str(ids[named])} if named else body
 
 
-WITHOUT_PICTURES = {"files/{file}/thumbnail/", "files/{file}/pages/1/"}
-"""The file is a text."""
+NOT_THERE = {"files/{file}/thumbnail/", "files/{file}/pages/1/", "mcp-servers/{server}/refresh/"}
+"""The file is a text, and the server is nowhere."""
 
 
 async def no_reply_runs() -> None:
@@ -257,7 +271,7 @@ async def test_their_owner_has_them(user: User, api: Api) -> None:
             await no_reply_runs()
             ids = await in_database(belongings)(user)
         status = (await api.call(method, path.format(**ids), filled(body, ids))).status
-        assert 200 <= status < 300 or path in WITHOUT_PICTURES, path
+        assert 200 <= status < 300 or path in NOT_THERE, path
 
 
 async def test_what_is_no_id_is_not_found(user: User, api: Api) -> None:

@@ -1,0 +1,71 @@
+"""A server of the Model Context Protocol, by the official SDK over streamable HTTP, whose tools a test chooses and changes."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from tests.asgi_server import serving
+
+SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}}
+
+
+def tool(name: str, description: str = "", *, read_only: bool = False, **schema: Any) -> Tool:
+    return Tool(
+        name=name,
+        description=description or f"Does {name}.",
+        input_schema=schema or SCHEMA,
+        annotations=ToolAnnotations(read_only_hint=True) if read_only else None,
+    )
+
+
+@dataclass
+class ToolServer:
+    """``calls`` are names and inputs as they came. ``reached`` is set by each; while ``held``, none is answered."""
+
+    tools: Sequence[Tool]
+    answer: str = "It is done."
+    held: bool = False
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    reached: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+    async def list_tools(self, _: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=list(self.tools))
+
+    async def call_tool(self, _: Any, params: CallToolRequestParams) -> CallToolResult:
+        self.calls.append((params.name, params.arguments or {}))
+        self.reached.set()
+        while self.held:  # noqa: ASYNC110  (until the client leaves, or the test lets it go on)
+            await asyncio.sleep(0.02)
+        return CallToolResult(content=[TextContent(text=self.answer)])
+
+    async def application(self, scope: Any, receive: Any, send: Any) -> None:
+        self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
+        server: Server[Any] = Server("tickets", version="1", on_list_tools=self.list_tools, on_call_tool=self.call_tool)
+        manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)
+
+
+@asynccontextmanager
+async def tool_server(*tools: Tool) -> AsyncIterator[ToolServer]:
+    server = ToolServer(tools)
+    async with serving(server.application) as url:
+        server.url = f"{url}/mcp"
+        yield server
