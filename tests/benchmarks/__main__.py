@@ -2,9 +2,9 @@
 
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``whose``, ``signing_in``, ``thread_list``, ``branches``,
 ``project_files``, ``other_words``, ``message`` and ``streams`` can be run alone;
-``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``processes``, ``metrics``, ``exchange``, ``growth``,
-``lint``, ``replay``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and ``local``, which take
-minutes, only are.
+``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``doors``, ``processes``, ``metrics``, ``exchange``,
+``growth``, ``lint``, ``replay``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and
+``local``, which take minutes, only are.
 """
 
 import argparse
@@ -51,6 +51,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         context,
         corpus,
         directory,
+        doors,
         endings,
         exchange,
         file_answers,
@@ -114,6 +115,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         return
     servers: dict[str, Callable[..., None]] = {
         "backup": backup.main,
+        "doors": doors.main,
         "signing_in": signing_in.main,
         "exchange": exchange.main,
         "files": files.main,
