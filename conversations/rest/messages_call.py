@@ -58,8 +58,6 @@ def match_call(request: Request, call: shapes.MessagesCall) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
     user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files))
     key = client_id(request.headers.get("Idempotency-Key"))
-    access = access_of(user.pk)
-    chosen = threads.offered_assistants(access).filter(slug=call.model).first()
     digests = _digests(user, call)
     incoming = IncomingMessage(
         text=text_of(blocks),
@@ -69,12 +67,23 @@ def match_call(request: Request, call: shapes.MessagesCall) -> MatchedCall:
         key=key,
     )
     named = request.headers.get("X-Openbook-Thread") or call.thread
-    match = place_of(user, incoming, named=named, assistant=chosen)
-    assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None, access)
+    match, assistant = _placed(user, incoming, named, call.model)
     check_room(assistant, call.options)
     thread = match.thread.id if match.thread else None
     own = [file.id for file in call.files if file.id]
     return MatchedCall(call=call, files=own, blocks=blocks, key=key, match=match, thread=thread, assistant=assistant)
+
+
+def _placed(user: User, incoming: IncomingMessage, named: str | None, model: str) -> tuple[ThreadMatch, Assistant]:
+    """Where a message goes, and who answers: in a thread that is named its own assistant, of which nothing else is asked."""
+    if named not in (None, threads.NEW):
+        match = place_of(user, incoming, named=named, assistant=None)
+        assert match.thread
+        return match, match.thread.assistant
+    access = access_of(user.pk)
+    chosen = threads.offered_assistants(access).filter(slug=model).first()
+    match = place_of(user, incoming, named=named, assistant=chosen)
+    return match, match.thread.assistant if match.thread else chosen or threads.assistant_named(None, access)
 
 
 def _digests(user: User, call: shapes.MessagesCall) -> Callable[[SentFile], bytes | None]:

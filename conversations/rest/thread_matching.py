@@ -123,7 +123,7 @@ def place_of(user: User, incoming: IncomingMessage, *, named: str | None, assist
         return ThreadMatch()
     if named is not None:
         thread = threads.get(user, named)
-        reply = _newest_reply(thread)
+        reply = _newest_reply(thread, incoming.text)
         return _match(thread, reply, step_for(incoming, reply, clock.now(), _files_of(reply)))
     return next(_fitting(user, incoming, assistant), ThreadMatch())
 
@@ -197,9 +197,11 @@ def digests_of(user_id: int, ids: Iterable[str]) -> Mapping[str, bytes]:
     return {str(id): bytes(digest) for id, digest in found}
 
 
-def _newest_reply(thread: Thread) -> Reply | None:
-    """To the newest question of the thread."""
+def _newest_reply(thread: Thread, text: str | None = None) -> Reply | None:
+    """To the newest question of the thread; of one of another text than this, if any is named, none."""
     question = threads.messages_of(thread).filter(role=Message.Role.USER).order_by("-position").first()
+    if question and text is not None and not same(question.text, text):
+        return None
     of_thread = Reply.objects.filter(user=thread.user_id, thread=thread, user_message__user=thread.user_id)
     to_it = of_thread.filter(user_message=question).select_related("user_message")
     return to_it.order_by("-created_at").first() if question else None

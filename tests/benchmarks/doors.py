@@ -6,6 +6,8 @@ The candidates take turns, each with threads of its own, and the ratios are of o
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from http.client import HTTPConnection
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -57,7 +59,11 @@ def start(stack: ExitStack) -> dict[str, tuple[Served, Call]]:
     client = ServerClient.signed_in(process.url, password=PASSWORD)
     authorization = {"Authorization": f"Bearer {client.token}"}
     history = [{"role": ("user", "assistant")[n % 2], "content": SAID.format(n)} for n in range(TURNS)]
-    newest = {"role": "user", "content": QUESTION["content"]}
+    numbers = count()
+
+    def question() -> str:
+        """Not the same twice: a message that is sent again is looked at more closely."""
+        return f"{QUESTION['content']} {next(numbers):06}"
 
     def threads() -> list[str]:
         made = [long_thread() for _ in range(AT_ONCE)]
@@ -67,14 +73,16 @@ def start(stack: ExitStack) -> dict[str, tuple[Served, Call]]:
     def to_thread() -> tuple[Served, Call]:
         paths = [f"/api/v1/threads/{thread}/messages/" for thread in threads()]
         headers = {"Authorization": f"Token {client.token}"}
-        return ours, lambda connection, number: post(connection, paths[number], QUESTION, headers, 201)
+        return ours, lambda connection, number: post(connection, paths[number], {"content": question()}, headers, 201)
 
     def by_api(path: str, fields: Mapping[str, Any], earlier: list[dict[str, str]]) -> tuple[Served, Call]:
         ids = threads()
-        body = {**fields, "messages": [*earlier, newest]}
-        return ours, lambda connection, number: post(
-            connection, path, body, {**authorization, "X-Openbook-Thread": ids[number]}
-        )
+
+        def call(connection: HTTPConnection, number: int) -> None:
+            body = {**fields, "messages": [*earlier, {"role": "user", "content": question()}]}
+            post(connection, path, body, {**authorization, "X-Openbook-Thread": ids[number]})
+
+        return ours, call
 
     return {
         OWN: to_thread(),
