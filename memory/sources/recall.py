@@ -36,7 +36,7 @@ from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.phrases import passages_holding
 from memory.index.ranking import Query, RankedPassage, WordCounts
 from memory.scope import OUTSIDE, MemoryScope
-from memory.sources.facts import MEMORY_KIND, FactSource
+from memory.sources.facts import ADDED, MEMORY_KIND, FactSource
 from memory.sources.passages import HEAD, Candidate, fitted
 from memory.sources.repeats import groups, repeating
 from memory.sources.rows import spoken
@@ -161,13 +161,14 @@ class RecallSource(Source[Recalled]):
         if room < USEFUL or is_social(recall_query.text):
             return None
         facts = query.already_sent.get(FactSource.name)
-        ids = [uuid.UUID(item.id) for item in facts or () if item.included or item.reason is Reason.REPEATED]
+        given = [item.id for item in facts or () if item.included or item.reason is Reason.REPEATED]
+        ids = [uuid.UUID(id) for id in given if id != ADDED]
         start_over(milliseconds=MILLISECONDS)
         try:
             bearing = searched(
                 recall_query,
                 ids,
-                facts=facts is not None and len(ids) < len(facts) and not query.withholds,
+                facts=facts is not None and len(given) < len(facts) and not query.withholds,
                 least=WORTH_TELLING,
                 room=room,
             )

@@ -27,6 +27,7 @@ from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
 from memory.models import IndexedPassage, Memory
 from memory.scope import OUTSIDE
+from memory.sources.facts import ADDED
 from memory.sources.passages import Candidate, fitted
 from memory.sources.recall import RecallQuery, RecallSource, search
 from memory.tags import thread_tag
@@ -182,6 +183,8 @@ class TestPassages:
             tell_turns(user, f"Any hints for journey {n}?", self.LONG, at=NOW - timedelta(days=n + 1))
         tell_turns(user, "On the journey I lost my red umbrella.", "I'm sorry.", at=NOW - timedelta(days=30))
         assert "I lost my red umbrella" in reminded(user, here, "What did I lose on the journey?").text
+        added = SourceItem(kind="memory", id=ADDED, included=True, reason=Reason.REMEMBERED, tokens=5)  # to try it
+        assert "I lost my red umbrella" in reminded(user, here, "What did I lose on the journey?", [added]).text
 
     def test_a_retry_of_fewer_passages_leaves_none_of_the_old(self, user: User) -> None:
         thread = tell_turns(user, "What should I know?", self.LONG)
