@@ -71,7 +71,8 @@ class Command(PrintableCommand):
                 slugs = ", ".join(Assistant.objects.values_list("slug", flat=True))
                 raise CommandError(f"There is no assistant {assistant!r}. There are: {slugs}.")
             wanted = self._wanted(row, **options)
-            asked = {"since": clock.now() - options["since"], "sample": options["sample"]}
+            now = clock.now()
+            asked = {"since": now - options["since"], "until": now, "sample": options["sample"]}
             change = Change(assistant=row, wanted=at_version(row, wanted) if wanted else None)
             report = self._replayed(requests_of(row, **asked), count_of(row, **asked), change)
         finally:
