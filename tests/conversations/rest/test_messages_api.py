@@ -328,7 +328,7 @@ async def test_what_is_not_supported_is_refused_by_name_and_leaves_nothing(
         with pytest.raises(anthropic.BadRequestError) as caught:
             await client.messages.create(**asking("Hello", **{name: value}))
         body: Any = caught.value.body
-        (named,) = value if name == "extra_body" else [name]
+        named = next(iter(value)) if name == "extra_body" else name
         assert (body["error"]["param"], body["error"]["type"]) == (named, "invalid_request_error")
         assert f"`{named}`" in body["error"]["message"]
     assert (await Thread.objects.acount(), model.requests) == (0, [])
