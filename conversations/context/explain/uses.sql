@@ -4,13 +4,17 @@
 -- (snapshots.packed_items), and only what a request names as such an account is read as one. Requests that are known to have
 -- held the first item in a place of its own are named themselves, with its estimated tokens.
 WITH standing AS MATERIALIZED (
-    SELECT block.thread_id, block.sha256, item[1] AS id, item[2]::int AS tokens
+    SELECT block.thread_id, block.sha256, wanted.id, told.tokens::int AS tokens
     FROM conversations_thread AS thread
     JOIN conversations_contextblock AS block ON block.thread_id = thread.id AND block.user_id = %(user)s
-    CROSS JOIN LATERAL regexp_matches(
-        block.text, '"id":"([0-9a-f-]{36})","included":true,"reason":"[a-z_]+","tokens":([0-9]{1,7})', 'g'
-    ) AS item
-    WHERE thread.user_id = %(user)s AND block.text LIKE '[{"kind":"%%' AND item[1] = ANY(%(ids)s)
+    CROSS JOIN unnest(%(ids)s::text[]) AS wanted(id)
+    CROSS JOIN LATERAL (
+        SELECT substring(
+            split_part(block.text, '"id":"' || wanted.id || '","included":true,', 2)
+            FROM '^"reason":"[a-z_]+","tokens":([0-9]{1,7})'
+        ) AS tokens
+    ) AS told
+    WHERE thread.user_id = %(user)s AND block.text LIKE '[{"kind":"%%' AND told.tokens IS NOT NULL
 ), held AS (
     SELECT standing.id, snapshot.id AS request, snapshot.reply_id, snapshot.created_at, snapshot.thread_id,
            snapshot.provider, snapshot.model, standing.tokens
