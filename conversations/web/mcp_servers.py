@@ -12,6 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from conversations import threads
+from conversations.accounts.group_access import access_of
+from conversations.context.server_tools import FIND_TOOLS
 from conversations.errors import CallAnswered, ServerUnreachable, ToolChanged
 from conversations.mcp_client import permissions, servers
 from conversations.models import McpCall, McpServer
@@ -33,9 +36,11 @@ def page(request: SignedInRequest) -> HttpResponse:
     if form.is_valid() and (server := form.stored()):
         return redirect("mcp_server", server.pk)
     calls = list(permissions.calls_of(request.user)[:MOST_CALLS])
+    offered = threads.offered_assistants(access_of(request.user.pk))
     context = {
         "form": form,
         "servers": servers.of(request.user),
+        "assistants": [each.name for each in offered if FIND_TOOLS in each.tools],
         "asked": [(call, _shown(call)) for call in calls if call.state == McpCall.State.ASKED],
         "standing": [call for call in calls if call.answer in (McpCall.Answer.THREAD, McpCall.Answer.ALWAYS)],
         "most": settings.OPENBOOK_MCP_SERVERS,

@@ -58,6 +58,7 @@ def server_environment(static_files: None, shared_model: ModelServer) -> dict[st
         "DJANGO_SUPERUSER_PASSWORD": "correct-horse-battery-9",
         "OPENBOOK_SIGNUP": "on",
         "OPENBOOK_SHARING": "on",
+        "OPENBOOK_INNER_NETWORKS": "127.0.0.0/8",
     }
 
 

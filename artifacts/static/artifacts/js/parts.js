@@ -3,6 +3,7 @@
 import { h, icon } from "../../conversations/js/dom.js";
 import { Prose } from "../../conversations/js/prose.js";
 import { became, doing } from "./naming.js";
+import { permission, waitingCall } from "./permission.js";
 
 export class Parts {
   #texts = []; // {element, prose, text}
@@ -15,6 +16,7 @@ export class Parts {
    *   onShown: () => void,
    *   onArtifact: (artifact: Row, mark: HTMLElement) => void,
    *   onDraft: (toolId: string) => void,
+   *   onAllowed?: (words: string) => void,
    * }} on
    */
   constructor(element, on) {
@@ -72,6 +74,7 @@ export class Parts {
   #storedMark(use, result) {
     const mark = this.#marks.get(use.id) ?? new Mark(use, this.on);
     if (!mark.ended) mark.ends(became(use, result));
+    if (result?.is_error && this.on.onAllowed) void mark.asks(use);
     return mark;
   }
 
@@ -129,6 +132,14 @@ class Mark {
       this.element.classList.toggle("failed", failed);
       this.element.replaceChildren(h("span", { class: "mark-note" }, icon(failed ? "warn" : "check"), words));
     }
+  }
+
+  /** The person is asked whether the call may be made, if it waits for that. */
+  async asks(use) {
+    const call = await waitingCall(use);
+    if (!call) return;
+    this.element.replaceChildren(permission(call, use, this.on.onAllowed));
+    this.on.onShown();
   }
 
   #busy() {

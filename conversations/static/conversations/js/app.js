@@ -80,6 +80,7 @@ const log = new Log(byId("log"), scroll, {
   onCompare: (message) => extras.compare(open.thread.id, message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
+  onAllowed: (words) => open.send(words, []),
   onFile: (id, options) => extras.openFile(id, options),
   onProblem: say,
   onText: (turn) => announcer.follow(turn.text),

@@ -298,6 +298,7 @@ export class Log {
       onCompare: this.listeners.onCompare,
       onArtifact: this.listeners.onArtifact,
       onDraft: this.listeners.onDraft,
+      onAllowed: this.listeners.onAllowed,
       onFile: this.listeners.onFile,
       onShown: () => {
         this.scroll.grown();

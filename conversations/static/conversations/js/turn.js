@@ -180,6 +180,7 @@ export class AssistantTurn {
    * @property {(message: Message) => void} onCompare
    * @property {(artifact: Row) => void} onArtifact
    * @property {(replyId: string, toolId: string) => void} onDraft
+   * @property {(words: string) => void} onAllowed a call may be made that waited for that
    * @property {OpenFile} onFile
    * @property {(words: string) => void} onProblem
    * @param {{name: string, replyId: string, files: import("./files.js").Files} & TurnListeners} options
@@ -202,6 +203,7 @@ export class AssistantTurn {
     onShown,
     onArtifact,
     onDraft,
+    onAllowed,
     onFile,
     onProblem,
   }) {
@@ -221,7 +223,8 @@ export class AssistantTurn {
     this.words = "";
     this.on = { onRetry, onContinue, onRephrase, nameOfModel, otherModels, onVersion, onCompare, onProblem };
     this.body = h("div", { class: "parts" });
-    this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
+    const onDraftOf = (toolId) => onDraft(this.replyId, toolId);
+    this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: onDraftOf, onAllowed });
     this.thought = new Thought();
     this.note = h("div", { class: "turn-note", hidden: true });
     this.given = h("p", { class: "turn-given", hidden: true });

@@ -1,0 +1,72 @@
+"""A call that may change something is asked about in the conversation, in a real browser."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.accessibility import violations
+from tests.browser.pages import Chat, call
+from tests.conversations.mcp_client.tool_server import ToolServer, tool, tool_server
+from tests.model_scripts import text, tool_use
+from tests.model_server import ModelServer
+
+BOAT = {"title": "The boat leaks"}
+
+
+@pytest.fixture
+def tickets() -> Iterator[ToolServer]:
+    ready, over = threading.Event(), asyncio.Event()
+    loop, running = asyncio.new_event_loop(), list[ToolServer]()
+
+    async def serve() -> None:
+        async with tool_server(tool("create")) as server:
+            running.append(server)
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert ready.wait(30)
+    yield running[0]
+    loop.call_soon_threadsafe(over.set)
+    thread.join()
+    loop.close()
+
+
+@pytest.fixture
+def offering(browser_database: str) -> Iterator[None]:
+    """The assistant offers tools of servers."""
+    with psycopg.connect(browser_database, autocommit=True) as rows:
+        rows.execute("UPDATE conversations_assistant SET tools = array_append(tools, 'find_tools') WHERE is_default")
+        yield
+        rows.execute("UPDATE conversations_assistant SET tools = array_remove(tools, 'find_tools')")
+
+
+@pytest.mark.usefixtures("offering")
+def test_a_call_is_made_once_the_person_has_said_so_in_the_conversation(
+    chat: Chat, model: ModelServer, tickets: ToolServer
+) -> None:
+    row = call(chat.page, "post", "mcp-servers/", {"name": "tickets", "url": tickets.url})
+    read = call(chat.page, "post", f"mcp-servers/{row['id']}/refresh/")
+    allowed = {each["name"]: each["digest"] for each in read["tools"]}
+    call(chat.page, "patch", f"mcp-servers/{row['id']}/", {"allowed": allowed})
+
+    model.script(tool_use("tickets__create", BOAT), text("May I write a ticket?"), tool_use("tickets__create", BOAT))
+    model.script(text("The ticket is written."))
+    chat.ask("Our boat leaks, note it.")
+    question = chat.page.get_by_role("group", name="“tickets__create” may change something. May it be called?")
+    expect(question).to_contain_text("The boat leaks")
+    assert violations(chat.page) == [] and tickets.calls == []
+    chat.page.reload()
+    question.get_by_role("button", name="Once").click()
+    expect(chat.replies).to_have_count(2)
+    expect(chat.replies.last).to_contain_text("The ticket is written.")
+    assert tickets.calls == [("create", BOAT)]
+    assert "Yes, go ahead." in chat.said()
+    chat.page.reload()
+    expect(chat.replies).to_have_count(2)
+    expect(question).to_have_count(0)
