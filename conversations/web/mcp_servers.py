@@ -34,7 +34,7 @@ def page(request: SignedInRequest) -> HttpResponse:
     """The caller's servers, and the newest calls that may change something: what is asked stands first."""
     form = ServerForm(request.POST or None, user=request.user)
     if form.is_valid() and (server := form.stored()):
-        return redirect("mcp_server", server.pk)
+        return refresh(request, server.pk)
     calls = list(permissions.calls_of(request.user)[:MOST_CALLS])
     offered = threads.offered_assistants(access_of(request.user.pk))
     context = {
