@@ -1,5 +1,6 @@
 """How commands write to a terminal: without what it would take for a command, whoever wrote the text."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO, cast
@@ -18,8 +19,20 @@ class PrintableOutput(OutputWrapper):
         super().write(printable(msg), style_func, ending)
 
 
+NICENESS = 10
+"""Of processes that replies go before."""
+
+
 class PrintableCommand(BaseCommand):
     """What each command is. Names, titles and errors of services come from outside, and errors quote what they like."""
+
+    is_patient = False
+    """Whether replies go before it, while it is a process of its own: it computes for minutes."""
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        if self.is_patient:
+            os.nice(NICENESS)
+        super().run_from_argv(argv)
 
     @property
     def stdout(self) -> OutputWrapper:

@@ -16,10 +16,9 @@ from config.backups import runs
 from config.backups.backup import back_up
 from config.backups.manifest import BackupError
 from config.backups.sealing import SHORTEST_KEY
-from config.management.output import PrintableCommand
+from config.management.output import NICENESS, PrintableCommand
 from conversations.runtime.db import close_pool
 
-NICENESS = 10
 SHOWN_EVERY = 0.2
 
 

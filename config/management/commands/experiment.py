@@ -17,6 +17,7 @@ from conversations.runtime.db import close_pool
 
 
 class Command(PrintableCommand):
+    is_patient = True
     help = (
         "Build the requests of a dataset as versions of their assistants would have, and score what each holds. The first "
         "version is what the others are compared with. No model is asked; what comes of it is kept, as a page of the admin."

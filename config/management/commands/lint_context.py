@@ -12,6 +12,7 @@ from conversations.runtime.db import close_pool
 
 
 class Command(PrintableCommand):
+    is_patient = True
     help = (
         "Look through the requests of the last thirty days for what costs tokens and is of no use, as workers do each night, "
         "and keep what is found for the admin. No model is asked."

@@ -40,6 +40,7 @@ def condition(text: str) -> Condition:
 
 
 class Command(PrintableCommand):
+    is_patient = True
     help = (
         "Build past requests of an assistant again, as its draft, another version or this release of the code would have "
         "built them, and compare. No model is asked, nothing is written. Exit 1 where a condition fails."

@@ -6,13 +6,11 @@ from typing import Any
 
 from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
-from config.management.output import PrintableCommand
+from config.management.output import NICENESS, PrintableCommand
 from config.observability import telemetry
 from config.worker import loop
 from conversations.runtime.db import close_pool
 from conversations.tasks import FILES
-
-NICENESS = 10
 
 
 class Command(PrintableCommand):
