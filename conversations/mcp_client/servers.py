@@ -1,6 +1,7 @@
 """A person's MCP servers: connected, changed, removed, read; and which of their tools models may be offered."""
 
 import asyncio
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,9 +29,9 @@ from conversations.models.mcp import PURPOSE, URL_CHARS
 from conversations.providers.inner_networks import is_allowed, written_address
 from conversations.runtime import clock, encryption
 
-NAME = r"\A[a-z0-9]+(?:[-_][a-z0-9]+)*\Z"
+NAME = re.compile(r"\A[a-z0-9]+(?:[-_][a-z0-9]+)*\Z")
 """With single marks, so that two underscores end it in the names of its tools."""
-HEADER, SECRET = r"\A[A-Za-z0-9-]+\Z", r"\A[ -~]*\Z"
+HEADER, SECRET = re.compile(r"\A[A-Za-z0-9-]+\Z"), re.compile(r"\A[ -~]*\Z")
 FOR_ALL = "conversations.connect_for_all_mcpserver"
 
 

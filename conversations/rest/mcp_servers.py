@@ -1,6 +1,5 @@
 """The caller's MCP servers: connected, read, their tools allowed; and what their calls ask."""
 
-import re
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema
@@ -18,17 +17,17 @@ from conversations.runtime.shapes import Id, Time, fill
 
 
 def is_server_name(value: str) -> None:
-    if not re.match(servers.NAME, value):
+    if not servers.NAME.match(value):
         raise ValidationError("Small letters and digits, with single - or _ between them.")
 
 
 def is_header(value: str) -> None:
-    if not re.match(servers.HEADER, value):
+    if not servers.HEADER.match(value):
         raise ValidationError("It must be the name of a header, such as Authorization.")
 
 
 def is_secret(value: str) -> None:
-    if not re.match(servers.SECRET, value):
+    if not servers.SECRET.match(value):
         raise ValidationError("It must be what a header can hold: printable ASCII.")
 
 

@@ -189,7 +189,7 @@ def test_every_reason_has_a_sentence_without_codes(reason: Reason) -> None:
 
 def test_every_reason_of_a_turn_has_a_fate() -> None:
     of_rows = {Reason.REMEMBERED, Reason.LISTED, Reason.EXPIRED, Reason.LIMIT, Reason.REPEATED}
-    of_rows |= {Reason.INSTRUCTED, Reason.OTHER_PROJECT, Reason.TEMPORARY}
+    of_rows |= {Reason.INSTRUCTED, Reason.OTHER_PROJECT, Reason.TEMPORARY, Reason.OFFERED, Reason.CHANGED}
     of_files = {Reason.READ, Reason.UNREAD, Reason.UNSEEN, Reason.UNRELATED}
     of_files |= {Reason.HIDDEN, Reason.DAMAGED, Reason.NOT_READ, Reason.BROKEN_OFF}
     assert FATES.keys() == set(Reason) - of_rows - of_files - {Reason.OUTSIDE_PART}

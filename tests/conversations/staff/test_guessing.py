@@ -26,7 +26,7 @@ VARIES = re.compile(
     r"|\b[0-9a-f]{64}</code> keyed"
     r"|\bada\b|\beve\b|user \d+|\"user\": \d+|,\d+(?=,[0-9a-f]{8}-)"
     r"|\d{4}-\d\d-\d\d|\d\d:\d\d(:\d\d)?|\.\d{6}[+Z]|\d+(\.\d+)? ms"
-    r"|\b\d+(?=/(change|delete|history))|exact=\d+|(value|nonce|x|width|data-[a-z]+)=\"[^\"]*\""
+    r"|\b\d+(?=/(change|delete|history|added))|exact=\d+|(value|nonce|x|width|data-[a-z]+)=\"[^\"]*\""
 )
 """Ids, names, times and keyed digests."""
 

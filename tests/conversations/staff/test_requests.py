@@ -86,6 +86,7 @@ def test_an_assistant_filters_too(staff: Client) -> None:
 
 def test_every_fate_is_a_reason_of_turns() -> None:
     of_others = {"remembered", "listed", "expired", "limit", "repeated", "instructed", "other_project", "temporary"}
+    of_others |= {"offered", "changed"}
     of_files = {"unrelated", "read", "unseen", "unread", "hidden", "damaged", "not_read", "broken_off"}
     assert set(FATES) == {reason.value for reason in Reason} - {"newest", "recent"} - of_others - of_files
 
