@@ -20,7 +20,7 @@ from tests.identity_providers import IdentityProvider, started
 from tests.identity_providers.saml import SamlProvider, saml_provider
 from tests.processes import CHEAP
 from tests.processes import started as command_started
-from tests.services import free_port
+from tests.services import free_port, fresh_database
 from tests.waiting import until
 
 PROVIDERS = """
@@ -74,13 +74,15 @@ class House:
 
 @pytest.fixture(scope="module")
 def house(
-    browser_database: str, server_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    migrated: str, server_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[House]:
+    """With a database of its own: workers of others, who have no mail server, would take its letters to send."""
     inbox, folder = Inbox(), tmp_path_factory.mktemp("providers")
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     callbacks = [f"{url}/accounts/oidc/company/{end}" for end in ("login/callback/", "logout/")]
     with (
+        fresh_database(migrated) as database,
         smtp_server(inbox) as mail,
         started("openid.js", *callbacks, f"{url}/accounts/login/") as company,
         saml_provider(folder) as campus,
@@ -93,9 +95,9 @@ def house(
             "OPENBOOK_SIGN_IN_PROVIDERS": str(file),
             "OPENBOOK_PUBLIC_URL": url,
         }
-        with serving(port, browser_database, environment):
+        with serving(port, database, environment):
             campus.serve(httpx2.get(f"{url}/accounts/saml/campus/metadata/").text)
-            yield House(url=url, database=browser_database, inbox=inbox, company=company, campus=campus)
+            yield House(url=url, database=database, inbox=inbox, company=company, campus=campus)
 
 
 @contextmanager
