@@ -31,7 +31,7 @@ UNKNOWN = "Cut off: {problem}. Nobody knows whether it was made. Don't make it a
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class PreparedCall:
     """A call that may be made, and its row where it may change something."""
 
     name: str
@@ -63,7 +63,7 @@ async def run(name: str, input: Mapping[str, Any] | None, call: ToolContext, *, 
     return outcome
 
 
-def prepare(name: str, input: Mapping[str, Any], call: ToolContext, call_id: str) -> Prepared | ToolOutcome:
+def prepare(name: str, input: Mapping[str, Any], call: ToolContext, call_id: str) -> PreparedCall | ToolOutcome:
     """What is needed to make it, or what the model is told instead."""
     tool = _tool(call.user_id, name)
     if tool is None:
@@ -78,7 +78,7 @@ def prepare(name: str, input: Mapping[str, Any], call: ToolContext, call_id: str
         if row:
             permissions.end(row, State.FAILED)
         return _failed(f"{name} can't be called: {error}.")
-    return Prepared(name=name, endpoint=endpoint, input=input, row=row)
+    return PreparedCall(name=name, endpoint=endpoint, input=input, row=row)
 
 
 def _tool(user_id: int, name: str) -> McpTool | None:
@@ -87,7 +87,7 @@ def _tool(user_id: int, name: str) -> McpTool | None:
     return rows.order_by("-server__for_all").first()
 
 
-async def _made(call: Prepared) -> tuple[ToolOutcome, McpCall.State]:
+async def _made(call: PreparedCall) -> tuple[ToolOutcome, McpCall.State]:
     name = call.name
     try:
         answer = await call_tool(call.endpoint, name.partition(JOINT)[2], call.input)

@@ -30,25 +30,25 @@ MOST_BYTES = 4 * 1024 * 1024
 MOST_TOOLS, MOST_PAGES = 200, 20
 
 
-class TooMuch(httpx2.TransportError):
+class AnswerTooLarge(httpx2.TransportError):
     """A server answers with more than is read."""
 
 
 async def list_tools(endpoint: Endpoint) -> list[Definition]:
     """The tools that can be offered, in the server's order. Raises ``ServerError``."""
-    found: dict[str, Definition] = {}
+    definitions: dict[str, Definition] = {}
     cursor: str | None = None
     try:
         async with asyncio.timeout(LIST_SECONDS), connected(endpoint) as client:
             for _ in range(MOST_PAGES):
                 page = await client.list_tools(cursor=cursor)
-                found |= {tool.name: definition for tool in page.tools if (definition := definition_of(tool))}
+                definitions |= {tool.name: definition for tool in page.tools if (definition := definition_of(tool))}
                 cursor = page.next_cursor
-                if cursor is None or len(found) >= MOST_TOOLS:
+                if cursor is None or len(definitions) >= MOST_TOOLS:
                     break
     except Exception as error:
         raise ServerError(problem_of(error)) from error
-    return list(found.values())[:MOST_TOOLS]
+    return list(definitions.values())[:MOST_TOOLS]
 
 
 async def call_tool(endpoint: Endpoint, name: str, input: Mapping[str, Any]) -> Answer:
@@ -70,16 +70,16 @@ async def connected(endpoint: Endpoint) -> AsyncIterator[Client]:
 
     async def bound(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise TooMuch("a compressed answer, which was not asked for")
+            raise AnswerTooLarge("a compressed answer, which was not asked for")
         stream = response.stream
         assert isinstance(stream, httpx2.AsyncByteStream)
-        response.stream = Counted(stream, take)
+        response.stream = CountedStream(stream, take)
 
     def take(count: int) -> None:
         nonlocal left
         left -= count
         if left < 0:
-            raise TooMuch("more than is read")
+            raise AnswerTooLarge("more than is read")
 
     http_client = open_bounded(endpoint)
     http_client.event_hooks = {"response": [bound]}
@@ -97,7 +97,7 @@ def open_bounded(endpoint: Endpoint) -> httpx2.AsyncClient:
     return client
 
 
-class Counted(httpx2.AsyncByteStream):
+class CountedStream(httpx2.AsyncByteStream):
     """A body of which each piece is counted before it is read."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, take: Any) -> None:
@@ -152,7 +152,7 @@ def problem_of(error: BaseException) -> str:
     """In words of our own: what a server says stands in no log and on no page."""
     for each in leaves(error):
         match each:
-            case TooMuch():
+            case AnswerTooLarge():
                 return "it answers with more than is read"
             case MCPError():
                 return "it answered with an error"

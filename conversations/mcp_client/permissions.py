@@ -54,16 +54,16 @@ def input_of(call: McpCall) -> Mapping[str, Any] | None:
 
 
 @transaction.atomic
-def answer(call: McpCall, said: McpCall.Answer) -> None:
+def answer(call: McpCall, choice: McpCall.Answer) -> None:
     """What the person says: it is made when the model asks for it again. Raises ``CallAnswered``. What was allowed for a thread
     or always is taken back by ``no``, whenever."""
-    state = State.REFUSED if said == Answer.NO else State.ALLOWED
+    state = State.REFUSED if choice == Answer.NO else State.ALLOWED
     waiting = McpCall.objects.filter(id=call.id, state__in=[State.ASKED, State.ALLOWED])
-    if waiting.update(state=state, answer=said) == 0:
+    if waiting.update(state=state, answer=choice) == 0:
         standing = McpCall.objects.filter(id=call.id, answer__in=[Answer.THREAD, Answer.ALWAYS])
-        if said != Answer.NO or standing.update(answer=Answer.NO) == 0:
+        if choice != Answer.NO or standing.update(answer=Answer.NO) == 0:
             raise CallAnswered
-    audit.record(AuditKind.CALL_ANSWERED, target=call, details={"answer": said.value})
+    audit.record(AuditKind.CALL_ANSWERED, target=call, details={"answer": choice.value})
 
 
 @transaction.atomic

@@ -123,19 +123,19 @@ def refresh(server: McpServer) -> None:
     """Read its tools anew. One that is not as it was allowed is offered no more until it is allowed again. Takes seconds, in no
     transaction. Raises ``ServerUnreachable``."""
     try:
-        found = asyncio.run(list_tools(Endpoint.of(server)))
+        definitions = asyncio.run(list_tools(Endpoint.of(server)))
     except ServerError as error:
         McpServer.objects.filter(id=server.id).update(problem=str(error), updated_at=clock.now())
         raise ServerUnreachable(problem=str(error)) from error
-    store(server, found)
+    store(server, definitions)
 
 
 @transaction.atomic
-def store(server: McpServer, found: Sequence[Definition]) -> None:
+def store(server: McpServer, definitions: Sequence[Definition]) -> None:
     now = clock.now()
     if not McpServer.objects.filter(id=server.id).update(fetched_at=now, problem="", updated_at=now):
         raise ServerNotFound
-    McpTool.objects.filter(server=server).exclude(name__in=[tool.name for tool in found]).delete()
+    McpTool.objects.filter(server=server).exclude(name__in=[tool.name for tool in definitions]).delete()
     McpTool.objects.bulk_create(
         [
             McpTool(
@@ -146,7 +146,7 @@ def store(server: McpServer, found: Sequence[Definition]) -> None:
                 read_only=tool.read_only,
                 digest=tool.digest,
             )
-            for tool in found
+            for tool in definitions
         ],
         update_conflicts=True,
         unique_fields=["server", "name"],

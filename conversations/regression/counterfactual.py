@@ -21,7 +21,7 @@ MOST = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class NoteEffects:
     """What a note would have changed: of ``requests`` that were built again those that would differ; ``refused`` could not be
     built again, ``left`` are older ones that were not tried."""
 
@@ -38,7 +38,7 @@ def without(record: Record, id: str) -> Context:
     return _edited(record, Edit(without=frozenset({id})))[1]
 
 
-def with_note(user_id: int, note: AddedNote) -> Known:
+def with_note(user_id: int, note: AddedNote) -> NoteEffects:
     """Of the person's newest requests since then that replied."""
     made = ContextSnapshot.objects.filter(
         thread__user=user_id, user=user_id, created_at__gte=note.at, id__gte=lowest_uuid7(note.at), purpose__in=REPLYING
@@ -47,7 +47,7 @@ def with_note(user_id: int, note: AddedNote) -> Known:
     ids = made.order_by("-id").values_list("id", flat=True)[:MOST]
     results = [_outcome(snapshot, note, prices) for snapshot in _snapshots(ids)]
     outcomes = [result for result in results if result]
-    return Known(
+    return NoteEffects(
         requests=len(results),
         refused=len(results) - len(outcomes),
         left=max(0, made.count() - MOST),

@@ -105,10 +105,10 @@ def delete(request: SignedInRequest, server_id: UUID) -> HttpResponse:
 @require_POST
 def answer(request: SignedInRequest, call_id: UUID) -> HttpResponse:
     call = get_object_or_404(permissions.calls_of(request.user), id=call_id)
-    said = request.POST.get("answer", "")
-    if said in McpCall.Answer.values:
+    choice = request.POST.get("answer", "")
+    if choice in McpCall.Answer.values:
         try:
-            permissions.answer(call, McpCall.Answer(said))
+            permissions.answer(call, McpCall.Answer(choice))
         except CallAnswered as refusal:
             error(request, translated(refusal.message))
     return redirect("mcp_servers")
