@@ -5,7 +5,6 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -26,7 +25,7 @@ from conversations.errors import (
 from conversations.mcp_client.endpoints import Definition, Endpoint, ServerError, list_tools
 from conversations.models import McpServer, McpTool
 from conversations.models.mcp import PURPOSE, URL_CHARS
-from conversations.providers.inner_networks import is_allowed, written_address
+from conversations.providers.written_urls import UrlProblem, problem_of
 from conversations.runtime import clock, encryption
 
 NAME = re.compile(r"\A[a-z0-9]+(?:[-_][a-z0-9]+)*\Z")
@@ -156,16 +155,11 @@ def store(server: McpServer, definitions: Sequence[Definition]) -> None:
 
 def check_url(url: str) -> None:
     """Raises ``InvalidServer`` unless it may be asked, as far as it can be told without looking its name up."""
-    try:
-        parts = urlsplit(url)
-        address = written_address(parts.hostname or "")
-        is_address = parts.scheme in ("https", "http") and parts.port != 0 and len(url) <= URL_CHARS
-    except ValueError:
-        raise InvalidServer(field="url") from None
-    if not is_address or parts.username is not None or not url.isascii() or any(mark in url for mark in " \t\r\n#"):
-        raise InvalidServer(field="url")
-    if address is not None and not is_allowed(address, settings.OPENBOOK_INNER_NETWORKS):
-        raise InvalidServer("This address is in an inner network, which this server does not open.", field="url")
+    match problem_of(url, most=URL_CHARS, networks=settings.OPENBOOK_INNER_NETWORKS):
+        case UrlProblem.MALFORMED:
+            raise InvalidServer(field="url")
+        case UrlProblem.INNER:
+            raise InvalidServer("This address is in an inner network, which this server does not open.", field="url")
 
 
 def _check_name(user: User, name: str, *, for_all: bool) -> None:

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -22,7 +21,7 @@ from conversations.errors import (
 )
 from conversations.models import Webhook, WebhookDelivery
 from conversations.models.webhooks import PING, PURPOSE, URL_CHARS
-from conversations.providers.inner_networks import is_allowed, written_address
+from conversations.providers.written_urls import UrlProblem, problem_of
 from conversations.runtime import clock, encryption
 from conversations.webhooks.messages import new_secret
 
@@ -130,16 +129,11 @@ def redeliver(webhook: Webhook, delivery_id: str | uuid.UUID) -> WebhookDelivery
 
 def check_url(url: str) -> None:
     """Raises ``InvalidWebhook`` unless it may be sent to, as far as it can be told without looking its name up."""
-    try:
-        parts = urlsplit(url)
-        address = written_address(parts.hostname or "")
-        is_address = parts.scheme in ("https", "http") and parts.port != 0 and len(url) <= URL_CHARS
-    except ValueError:
-        raise InvalidWebhook(field="url") from None
-    if not is_address or parts.username is not None or not url.isascii() or any(mark in url for mark in " \t\r\n#"):
-        raise InvalidWebhook(field="url")
-    if address is not None and not is_allowed(address, settings.OPENBOOK_INNER_NETWORKS):
-        raise InvalidWebhook("This address is in an inner network, where no webhook may lead.", field="url")
+    match problem_of(url, most=URL_CHARS, networks=settings.OPENBOOK_INNER_NETWORKS):
+        case UrlProblem.MALFORMED:
+            raise InvalidWebhook(field="url")
+        case UrlProblem.INNER:
+            raise InvalidWebhook("This address is in an inner network, where no webhook may lead.", field="url")
 
 
 def _update(webhook: Webhook, *, fields: Sequence[str], **values: Any) -> None:
