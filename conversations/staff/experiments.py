@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
@@ -24,7 +23,7 @@ from conversations.datasets.runs import InvalidVersions, checked
 from conversations.models import AssistantVersion, CaseResult, Dataset, Experiment
 from conversations.runtime.wording import filled, lazy
 from conversations.staff import access, display
-from conversations.staff.base import ReadOnlyAdmin, column
+from conversations.staff.run_admin import RunAdmin
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Experiment]
@@ -188,24 +187,18 @@ def _compare(each: CaseResult, version: int) -> str:
 
 
 @admin.register(Experiment)
-class ExperimentAdmin(ReadOnlyAdmin[Experiment]):
+class ExperimentAdmin(RunAdmin[Experiment]):
     """Whoever may add one may cancel it."""
 
     form = ExperimentForm
     change_form_template = "admin/conversations/experiment/change_form.html"
-    add_form_template = "admin/conversations/replay/add_form.html"
     list_display = ["started", "dataset", "tried", "stand", "progress", "by"]
     list_filter = ["state", "dataset"]
     list_select_related = ["dataset", "author"]
-    ordering = ["-id"]
-    actions = None
     fields = ["dataset", "numbers"]
     empty_text = (
         "No experiments. Add one to score the requests of a dataset as versions of an assistant would make them."
     )
-
-    started = column("started", "created_at", display.when, sort="id")
-    by = column("started by", "author", lambda user: user or display.NOTHING)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Experiment]:
         return super().get_queryset(request).annotate(done=Count("results"))
@@ -215,9 +208,6 @@ class ExperimentAdmin(ReadOnlyAdmin[Experiment]):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perms(["conversations.add_experiment", access.READ])
-
-    def has_delete_permission(self, request: HttpRequest, obj: Experiment | None = None) -> bool:
-        return False
 
     def get_fields(self, request: HttpRequest, obj: Experiment | None = None) -> Any:
         return self.fields if obj is None else ["dataset"]
@@ -230,34 +220,15 @@ class ExperimentAdmin(ReadOnlyAdmin[Experiment]):
         assert isinstance(request.user, User)
         return runs.start(form.cleaned_data["dataset"], form.cleaned_data["numbers"], author=request.user)
 
-    def save_model(self, request: HttpRequest, obj: Experiment, form: Any, change: bool) -> None:
-        """It is saved as it starts."""
+    def cancel(self, id: UUID) -> bool:
+        return runs.cancel(id)
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """There is nothing."""
-
-    def response_add(self, request: HttpRequest, obj: Experiment, post_url_continue: str | None = None) -> HttpResponse:
-        return HttpResponseRedirect(display.change_url(Experiment, obj.pk))
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        row = self.allowed(request, self.get_object(request, object_id))
-        if request.method == "POST":
-            if not self.has_add_permission(request):
-                raise PermissionDenied
-            if runs.cancel(row.pk):
-                messages.success(request, gettext("Cancelled. What was compared so far stands below."))
-            return HttpResponseRedirect(request.path)
-        page = {
+    def page(self, row: Experiment) -> dict[str, Any]:
+        return {
             "title": str(row.dataset),
-            "subtitle": None,
             "experiment": page_of(row),
             "verdict": self.verdict(row),
-            "is_running": row.state == Experiment.State.RUNNING,
-            "may_cancel": row.state == Experiment.State.RUNNING and self.has_add_permission(request),
         }
-        return super().change_view(request, object_id, form_url, page)
 
     def verdict(self, row: Experiment) -> str:
         if row.state == Experiment.State.FAILED:

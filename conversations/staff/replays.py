@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext, gettext_noop
 
@@ -24,7 +23,7 @@ from conversations.regression.report import Report, Total, junit
 from conversations.runtime import clock
 from conversations.runtime.wording import counted, filled, lazy, marked
 from conversations.staff import display
-from conversations.staff.base import ReadOnlyAdmin, column
+from conversations.staff.run_admin import RunAdmin
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Replay]
@@ -235,22 +234,16 @@ def _figure(name: str, label: str, total: Total, *, show: Any = None, scale: flo
 
 
 @admin.register(Replay)
-class ReplayAdmin(ReadOnlyAdmin[Replay]):
+class ReplayAdmin(RunAdmin[Replay]):
     """Whoever may add one may cancel it."""
 
     form = ReplayForm
     change_form_template = "admin/conversations/replay/change_form.html"
-    add_form_template = "admin/conversations/replay/add_form.html"
     list_display = ["started", "assistant", "tried", "stand", "progress", "by"]
     list_filter = ["state", "assistant"]
     list_select_related = ["assistant", "version", "author"]
-    ordering = ["-id"]
-    actions = None
     fields = ["tried", "days", "sample", "fail_on"]
     empty_text = "No replays. Add one to try a draft of an assistant on past requests."
-
-    started = column("started", "created_at", display.when, sort="id")
-    by = column("started by", "author", lambda user: user or display.NOTHING)
 
     def get_urls(self) -> list[URLPattern]:
         files = {"report.json": self.json_view, "junit.xml": self.junit_view}
@@ -266,9 +259,6 @@ class ReplayAdmin(ReadOnlyAdmin[Replay]):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return isinstance(request.user, User) and request.user.has_perm("conversations.add_replay")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Replay | None = None) -> bool:
-        return False
 
     def get_fields(self, request: HttpRequest, obj: Replay | None = None) -> Any:
         return self.fields if obj is None else ["assistant"]
@@ -294,34 +284,15 @@ class ReplayAdmin(ReadOnlyAdmin[Replay]):
             author=request.user,
         )
 
-    def save_model(self, request: HttpRequest, obj: Replay, form: Any, change: bool) -> None:
-        """It is saved as it starts."""
+    def cancel(self, id: UUID) -> bool:
+        return replays.cancel(id)
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """There is nothing."""
-
-    def response_add(self, request: HttpRequest, obj: Replay, post_url_continue: str | None = None) -> HttpResponse:
-        return HttpResponseRedirect(display.change_url(Replay, obj.pk))
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        row = self.allowed(request, self.get_object(request, object_id))
-        if request.method == "POST":
-            if not self.has_add_permission(request):
-                raise PermissionDenied
-            if replays.cancel(row.pk):
-                messages.success(request, gettext("Cancelled. What was compared so far stands below."))
-            return HttpResponseRedirect(request.path)
-        page = {
+    def page(self, row: Replay) -> dict[str, Any]:
+        return {
             "title": filled("{assistant}: {tried}", assistant=row.assistant, tried=version_label(row.version)),
-            "subtitle": None,
             "replay": page_of(row),
-            "is_running": row.state == Replay.State.RUNNING,
-            "may_cancel": row.state == Replay.State.RUNNING and self.has_add_permission(request),
             "sample": row.sample,
         }
-        return super().change_view(request, object_id, form_url, page)
 
     def json_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         row = self.allowed(request, self.get_object(request, str(id)))
