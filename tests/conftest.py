@@ -37,7 +37,6 @@ from conversations.runtime import clock, db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
-from tests import migrated as migrated_database
 from tests.bytes_server import bytes_server
 from tests.chat_server import ChatServer, chat_server
 from tests.commands import Commands, commands
@@ -47,7 +46,7 @@ from tests.emptying import empty, keep_shipped
 from tests.local_model import local_model, local_model_folder
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
-from tests.services import administration, url_of
+from tests.services import administration
 
 __all__ = ["bytes_server", "chat_server", "local_model", "local_model_folder", "model_server"]
 
@@ -153,7 +152,7 @@ def django_db_setup(
 
 
 @pytest.fixture(scope="session")
-def migrated(django_db_blocker: DjangoDbBlocker, pytestconfig: pytest.Config) -> str:
+def migrated(django_db_blocker: DjangoDbBlocker) -> str:
     """Name of a database as `migrate` leaves it, to make others from. The first process of a run to want it makes it."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
     made = "SELECT 1 FROM pg_database WHERE datname = %s AND shobj_description(oid, 'pg_database') = %s"
@@ -162,17 +161,12 @@ def migrated(django_db_blocker: DjangoDbBlocker, pytestconfig: pytest.Config) ->
         if not admin.execute(made, [TEMPLATE, run]).fetchone():
             admin.execute(f'DROP DATABASE IF EXISTS "{TEMPLATE}"')
             admin.execute(f'CREATE DATABASE "{TEMPLATE}"')
-            kept = pytestconfig.cache.mkdir("migrated")
             with django_db_blocker.unblock():
-                migrated_database.fill(url_of(TEMPLATE), kept, migrate)
+                work_in(TEMPLATE)
+                call_command("migrate", interactive=False, verbosity=0)
+                work_in(NOWHERE)
             admin.execute(sql.SQL("COMMENT ON DATABASE {} IS {}").format(sql.Identifier(TEMPLATE), run))
     return TEMPLATE
-
-
-def migrate() -> None:
-    work_in(TEMPLATE)
-    call_command("migrate", interactive=False, verbosity=0)
-    work_in(NOWHERE)
 
 
 def work_in(name: str) -> None:

@@ -21,9 +21,7 @@ from config.server import health
 from conversations.web import consumers
 from tests.clients import ApiError, Json, ServerClient
 from tests.commands import Commands
-from tests.migrated import fill_embedded
 from tests.processes import ServerProcess, server
-from tests.services import url_of
 from tests.volumes import fill, mounted
 from tests.waiting import until
 
@@ -44,8 +42,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def running(data: Path, migrated: str) -> Iterator[ServerProcess]:
-    fill_embedded(data, url_of(migrated))
+def running(data: Path) -> Iterator[ServerProcess]:
     environment = {
         "OPENBOOK_DATA_DIR": str(data),
         "OPENBOOK_WORKER": "on",

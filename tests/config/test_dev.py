@@ -11,10 +11,9 @@ import psycopg
 import pytest
 from httpx2 import get
 
-from tests.migrated import fill_embedded
 from tests.process_table import command, descendants, runs
 from tests.processes import ROOT, ServerProcess, started_apart
-from tests.services import fresh_database, url_of
+from tests.services import fresh_database
 from tests.waiting import DEADLINE_SECONDS, until
 
 FOLDERS = ["artifacts", "config", "conversations", "memory", "templates"]
@@ -88,10 +87,10 @@ def press_ctrl_c(running: ServerProcess) -> None:
 
 
 def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_time_to_end(
-    port: int, tmp_path: Path, migrated: str
+    port: int, tmp_path: Path
 ) -> None:
     """With a database of its own, which ends in good order."""
-    fill_embedded(data := tmp_path / "data", url_of(migrated))
+    data = tmp_path / "data"
     environment = {"DATABASE_URL": "", "OPENBOOK_DATA_DIR": str(data), "OPENBOOK_WORKER": "on"}
     with started_apart(ROOT, "dev", "--port", str(port), **environment) as running:
         running.wait_until_ready()

@@ -21,6 +21,7 @@ RELEASES = {"schema-1": "a36b768e5203", "0.1.0": "87a3352b9cc1"}
 OF_A_TIME = re.compile(r"_20\d\d_\d\d|FROM \(MINVALUE\)|ATTACH PARTITION public\.\w+_idx\d*$")
 """In the name of a partition, or the moment at which the tables were divided; or an index of a partition, where PostgreSQL cut
 its name and counts: how many there are depends on the day."""
+NAME_OF_NOT_NULL = re.compile(r"CONSTRAINT \w+ NOT NULL")
 LAST = list(RELEASES)[-1]
 
 
@@ -65,9 +66,9 @@ def broken_rules(forks: Commands, url: str, *migrations: str) -> dict[str, list[
 
 
 def schema(url: str) -> Iterator[str]:
-    """Each statement that makes the schema, without what the order of columns and migrations decides, and without partitions of
-    days and months, which are those around the day on which somebody looks."""
-    for statement in dump(url, "--schema-only").split(";\n"):
+    """Each statement that makes the schema, without what the order of columns and migrations decides, as it does how PostgreSQL
+    18 names NOT NULL, and without partitions of days and months, which are those around the day on which somebody looks."""
+    for statement in NAME_OF_NOT_NULL.sub("NOT NULL", dump(url, "--schema-only")).split(";\n"):
         if not OF_A_TIME.search(statement):
             yield "\n".join(
                 sorted(line.rstrip(",") for line in statement.splitlines() if line and not line.startswith("--"))
