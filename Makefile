@@ -66,15 +66,20 @@ check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrati
 	"$(PYTHON)" -m mypy .
 	"$(PYTHON)" -c "$(LINT_IMPORTS)())"
 	"$(PYTHON)" -c "$(LINT_IMPORTS)(['--config', 'conformance/pyproject.toml']))"
+	PYTHONPATH=clients/python "$(PYTHON)" -c "$(LINT_IMPORTS)(['--config', 'clients/python/pyproject.toml']))"
 	"$(PYTHON)" manage.py translations check
 	"$(PYTHON)" manage.py makemigrations --check --dry-run
 	"$(PYTHON)" manage.py check
 	"$(PYTHON)" -m tests.columns
 	$(NODE) node_modules/eslint/bin/eslint.js .
 	$(NODE) node_modules/typescript/bin/tsc
+	$(NODE) node_modules/typescript/bin/tsc -p clients/typescript
 
 messages: .venv/run.stamp ## takes what code, templates and scripts mark for translation into locale/, and compiles it
 	@exec "$(PYTHON)" manage.py translations update
+
+clients: .venv/dev.stamp ## the types and calls of clients/, made from the API's schema
+	"$(PYTHON)" manage.py spectacular --format openapi-json | "$(PYTHON)" -m tests.client_schema
 
 audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 	@exec "$(PYTHON)" -m tests.audit
@@ -245,6 +250,6 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-operate test-fast soak check messages audit bench \
+.PHONY: help run dev demo test test-operate test-fast soak check messages clients audit bench \
 	otel cloud s3 saml ldap sentry pydantic local image \
 	image-test password lock clean

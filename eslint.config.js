@@ -2,7 +2,7 @@ import js from "@eslint/js";
 
 /** What is likely a mistake, not how code looks. Names that nobody defines are the type checker's. */
 export default [
-  { ignores: ["node_modules/", ".venv/", ".local/"] },
+  { ignores: ["node_modules/", ".venv/", ".local/", "clients/typescript/dist/"] },
   js.configs.recommended,
   {
     rules: {

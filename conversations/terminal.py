@@ -1,17 +1,20 @@
 """A conversation in the terminal: what is typed goes the same way as from a browser, and the reply is printed as it comes."""
 
 import asyncio
+import json
 import uuid
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 
 from conversations import replies, threads
 from conversations.context.reasons import Reason
 from conversations.context.record import snapshot_api
-from conversations.models import ContextSnapshot, Message
+from conversations.mcp_client import permissions
+from conversations.models import ContextSnapshot, McpCall, Message
+from conversations.models.mcp import JOINT
 from conversations.replies.events import Event
 from conversations.runtime.db import in_database
 from conversations.runtime.text import one_line, shortened
@@ -21,6 +24,16 @@ COMMANDS = {"/edit", "/versions"}
 """What is no message where it is typed."""
 EDIT_HELP = "/edit TEXT says your last message in other words; both versions stay."
 VERSION_CHARS = 100
+ANSWERS = {
+    "o": McpCall.Answer.ONCE,
+    "t": McpCall.Answer.THREAD,
+    "a": McpCall.Answer.ALWAYS,
+    "n": McpCall.Answer.NO,
+}
+"""What may be typed to a question; all else is a no."""
+QUESTION = "Allow it? [o]nce, in this [t]hread, [a]lways, [n]o: "
+GO_ON = "Yes, go ahead."
+"""What lets the model make a call that was allowed."""
 CUT_SHORT = {
     "reply.stopped": "Stopped. The text so far is kept.",
     "reply.interrupted": "Interrupted. The text so far is kept.",
@@ -30,7 +43,8 @@ CUT_SHORT = {
 @dataclass(kw_only=True)
 class Conversation:
     """``thread`` is ``None`` until a first message has opened one. ``model`` is the one of each message. ``write`` prints a
-    text, ``note`` a line about it."""
+    text, ``note`` a line about it. ``questions`` are ids of the calls of tools that wait for the person's
+    answer since the last reply."""
 
     user: User
     assistant: str | None
@@ -40,6 +54,7 @@ class Conversation:
     shows_context: bool
     write: Callable[[str], None]
     note: Callable[[str], None]
+    questions: list[str] = field(default_factory=list)
     _summary: str = ""
     _seconds: int = 0
 
@@ -82,6 +97,7 @@ class Conversation:
         Raises an ``OpenbookError`` that says what to do; then nothing is stored.
         """
         assistant = None if self.thread else self.assistant
+        self.questions.clear()
         opened = await replies.start(
             user=self.user,
             thread_id=self.thread,
@@ -99,10 +115,36 @@ class Conversation:
             await replies.stop(user=self.user, reply_id=opened.reply.id)
             return await printing
 
+    async def describe_questions(self) -> None:
+        """Say what the calls that wait would send."""
+        for line in await in_database(self._question_lines)():
+            self.note(line)
+
+    def _question_lines(self) -> list[str]:
+        calls = [permissions.get(self.user, id) for id in self.questions]
+        return [
+            f"{call.tool.server.name}{JOINT}{call.tool.name} may change something. It would be sent: "
+            f"{json.dumps(permissions.input_of(call), ensure_ascii=False)}"
+            for call in calls
+        ]
+
+    async def answer(self, answers: Mapping[str, str]) -> bool:
+        """What was typed to each question. Returns whether something is allowed now, so that the model may go on."""
+        choices = {id: ANSWERS.get(typed.strip().lower()[:1], McpCall.Answer.NO) for id, typed in answers.items()}
+        await in_database(self._store)(choices)
+        self.questions.clear()
+        return any(choice != McpCall.Answer.NO for choice in choices.values())
+
+    def _store(self, choices: Mapping[str, McpCall.Answer]) -> None:
+        for id, choice in choices.items():
+            permissions.answer(permissions.get(self.user, id), choice)
+
     async def _print(self, reply_id: uuid.UUID) -> bool:
         completed = False
         async for event in replies.follow(reply_id):
             await self._show(event)
+            if event.type == "tool.finished" and event.data["question"]:
+                self.questions.append(event.data["question"])
             completed = event.type == "reply.completed"
         return completed
 

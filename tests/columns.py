@@ -18,7 +18,7 @@ LONGEST_SUBJECT = 72
 LATEST = 20
 """Commits whose subjects are looked at; earlier ones had no such rule."""
 ROOT = Path(__file__).parent.parent
-FOLDERS = ["artifacts", "config", "conversations", "memory", "templates", "tests", "types"]
+FOLDERS = ["artifacts", "clients", "config", "conversations", "memory", "templates", "tests", "types"]
 ENDINGS = {".css", ".ts", ".html", ".js", ".sh", ".svg", ".yml"}
 PRODUCT = ["artifacts", "config", "conversations", "memory"]
 MAY_BE_LONG = {"migrations/*.py", "tests/browser/ways_out.py", "tests/browser/markup.py"}

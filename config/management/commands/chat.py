@@ -16,7 +16,7 @@ from config.management.output import PrintableCommand
 from conversations import replies, threads
 from conversations.errors import OpenbookError
 from conversations.runtime.db import close_pool
-from conversations.terminal import Conversation
+from conversations.terminal import GO_ON, QUESTION, Conversation
 from conversations.threads import deletion
 
 LAST = "last"
@@ -73,7 +73,16 @@ class Command(PrintableCommand):
 
     def _ask(self, runner: asyncio.Runner, conversation: Conversation, text: str) -> bool:
         try:
-            return runner.run(conversation.enter(text) if sys.stdin.isatty() else conversation.say(text))
+            completed = runner.run(conversation.enter(text) if sys.stdin.isatty() else conversation.say(text))
+            while conversation.questions:
+                runner.run(conversation.describe_questions())
+                if not sys.stdin.isatty():
+                    self.stderr.write("Answer on the page /account/servers/.")
+                    break
+                if not runner.run(conversation.answer({id: answered() for id in conversation.questions})):
+                    break
+                completed = runner.run(conversation.say(GO_ON))
+            return completed
         except OpenbookError as error:
             self.stderr.write(error.message)
             return False
@@ -123,6 +132,13 @@ def typed() -> Iterator[str]:
         while True:
             if (line := input(PROMPT)).strip():
                 yield line
+
+
+def answered() -> str:
+    """What is typed to a question; nothing at the end of the input, or after Ctrl-C."""
+    with suppress(EOFError, KeyboardInterrupt):
+        return input(QUESTION)
+    return ""
 
 
 @contextmanager
