@@ -139,11 +139,15 @@ async def test_a_tool_that_may_change_something_asks_in_both_terminals(
     await connected(api, tickets)
     token, notes, asked = await token_of(user), list[str](), list[str]()
 
+    def allow_once(question: str) -> str:
+        asked.append(question)
+        return "o"
+
     def say(url: str) -> None:
         with Client(url, token) as client:
             Conversation(
                 client=client, thread=str(thread.id), options={}, write=notes.append, note=notes.append,
-                ask=lambda question: asked.append(question) or "o",
+                ask=allow_once,
             ).say("Our boat leaks, note it.")  # fmt: skip
 
     create = scripts.tool_use("tickets__create", BOAT)
