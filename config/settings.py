@@ -315,6 +315,19 @@ TOOLS = [
     "conversations.tools.find_tools.TOOL",
     "memory.tools.search_messages.TOOL",
 ]
+# Tools that leave this server, or run what a model wrote: each is there only where the operator has switched it on.
+# Who searches the web, where that is not at its usual address, and its key
+OPENBOOK_SEARCH_SERVICE = env("OPENBOOK_SEARCH_SERVICE")
+OPENBOOK_SEARCH_URL = env("OPENBOOK_SEARCH_URL")
+OPENBOOK_SEARCH_KEY = env_secret("OPENBOOK_SEARCH_KEY")
+# Whether models read pages of the web, and from which inner networks besides
+OPENBOOK_FETCH = env_switch("OPENBOOK_FETCH")
+OPENBOOK_FETCH_NETWORKS = networks("OPENBOOK_FETCH_NETWORKS")
+SWITCHED_TOOLS = {
+    "conversations.tools.search_web.TOOL": bool(OPENBOOK_SEARCH_SERVICE),
+    "conversations.tools.fetch_page.TOOL": OPENBOOK_FETCH,
+}
+TOOLS += [tool for tool, is_on in SWITCHED_TOOLS.items() if is_on]
 
 # The model
 ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")

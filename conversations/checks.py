@@ -14,6 +14,7 @@ from conversations.providers.dialects import DIALECTS
 from conversations.providers.local_model import obstacle_to_start
 from conversations.runtime import telemetry
 from conversations.runtime.site import trusted_origin
+from conversations.tools.search_services import SERVICES
 from memory.backends import BACKENDS
 
 
@@ -136,6 +137,25 @@ def supermemory_problems() -> list[CheckMessage]:
     if not settings.SUPERMEMORY_BASE_URL.startswith(("http://", "https://")):
         hint = "Set SUPERMEMORY_BASE_URL to a URL that starts with https://, or leave it out."
         problems.append(Error("SUPERMEMORY_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E013"))
+    return problems
+
+
+@register()
+def search_is_configured(**kwargs: Any) -> list[CheckMessage]:
+    name = settings.OPENBOOK_SEARCH_SERVICE
+    if not name:
+        return []
+    if name not in SERVICES:
+        hint = f"Leave OPENBOOK_SEARCH_SERVICE out, or set it to one of: {', '.join(SERVICES)}."
+        return [Error(f"The search service {name!r} is not known.", hint=hint, id="openbook.E023")]
+    problems = address_problems("OPENBOOK_SEARCH_URL")
+    key = settings.OPENBOOK_SEARCH_KEY
+    if not (usable_key(key) if key else not SERVICES[name].needs_key):
+        hint = "Set OPENBOOK_SEARCH_KEY, without spaces or line breaks, or leave OPENBOOK_SEARCH_SERVICE out."
+        problems.append(Error(f"The search service {name!r} has no usable key.", hint=hint, id="openbook.E024"))
+    if not (settings.OPENBOOK_SEARCH_URL or SERVICES[name].url):
+        hint = "Set OPENBOOK_SEARCH_URL to where it runs, such as http://searxng.internal:8080."
+        problems.append(Error(f"The search service {name!r} has no address.", hint=hint, id="openbook.E025"))
     return problems
 
 

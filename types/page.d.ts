@@ -46,6 +46,9 @@ type Reply = Row & {
 /** What a reply was given of a file, in words such as `pages 3, 7–9`. */
 type GivenFile = { id: string; name: string; words: string; first: number | null };
 
+/** A page of the web that was read for an answer, or that a search for it found. */
+type Source = { title: string; url: string; host: string; read: boolean };
+
 /** Opens a file beside the conversation, at a part of it; the marks are those of the reply. */
 type OpenFile = (id: string, options?: { name?: string; part?: number | null; reply?: string | null }) => void;
 

@@ -47,6 +47,7 @@ def checks(*, servers: int = 1) -> list[Check]:
         Check(group="backups", name="drill", look=kept.look_at_drill, needs="schema"),
         Check(group="services", name="models", look=services.look_at_providers, needs="schema"),
         Check(group="services", name="redis", look=services.look_at_redis),
+        Check(group="services", name="web search", look=services.look_at_search),
         Check(group="services", name="mail", look=services.look_at_mail),
         Check(group="web", name="django", look=web.look_at_django, needs="reachable"),
     ]

@@ -23,11 +23,13 @@ from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.base import OFFLINE, Provider
 from conversations.runtime.redis_client import unreachable, waiting
 from conversations.runtime.wording import filled, translated
+from conversations.tools.search_web import SearchFailed, search
 
 ASKED_SECONDS = 10.0
 MAIL_SECONDS, REDIS_SECONDS = 5.0, 3.0
 LEAST_REDIS = (6, 0)
 FULL = 0.9
+SEARCHED = "weather"
 
 
 def look_at_providers() -> Sequence[Finding]:
@@ -116,6 +118,26 @@ def redis(facts: Mapping[str, Any]) -> list[Finding]:
         share = f"{used / most:.0%}"
         return [warning(filled("{words}; {share} of maxmemory is used", words=words, share=share), advice)]
     return [ok(words)]
+
+
+def look_at_search() -> Sequence[Finding]:
+    """One search is asked for, as every service wants its key for it."""
+    name = settings.OPENBOOK_SEARCH_SERVICE
+    if not name:
+        return []
+    try:
+        count = len(asyncio.run(search(SEARCHED)))
+    except SearchFailed as error:
+        advice = gettext(
+            "See to OPENBOOK_SEARCH_URL and OPENBOOK_SEARCH_KEY; SearXNG answers 403 unless its settings.yml names json "
+            "among search.formats."
+        )
+        return [wrong(f"{name}: {error}", advice)]
+    if not count:
+        return [
+            warning(filled("{name}: answers, and finds nothing", name=name), gettext("See whether its engines work."))
+        ]
+    return [ok(filled("{name}: answers, {count} results", name=name, count=count))]
 
 
 def look_at_mail() -> Sequence[Finding]:

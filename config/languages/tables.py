@@ -22,7 +22,7 @@ from conversations.models import ContextSnapshot, Message, Project, Reply, Scope
 from conversations.providers.errors import ROWS
 from conversations.staff import display
 from conversations.staff.overview.usage_charts import STATUSES
-from conversations.tools import registered
+from conversations.tools import known
 from conversations.web import answering, examples, views
 from memory.staff.consolidation import STYLES, StateFilter
 from memory.web import views as memory_views
@@ -85,7 +85,7 @@ def staff_tables() -> Iterator[str]:
     yield from (choice.label for choice in (*MemoryChoice, *QueryChoice))
     yield from (scope.label for scope in Scope)
     yield from (colour.label for colour in Project.Colour)
-    yield from (tool.doing for tool in registered().values())
+    yield from (tool.doing for tool in known().values())
     yield from STATUSES
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -414,10 +414,11 @@ class ReplyRun:
         preset, transcript = self.opened.preset, self.transcript
         calls = self._calls_to_run(finished)
         if preset and not calls and not transcript.rounds:
-            await self._run([self._as_artifact(finished)], offered={SAVE})
+            await self._run([self._as_artifact(finished)], offered={SAVE}, messages=())
         if calls:
             request = in_messages_api(self.context.payload)
-            await self._run(calls, offered={tool["name"] for tool in request.get("tools", ())})
+            offered = {tool["name"] for tool in request.get("tools", ())}
+            await self._run(calls, offered=offered, messages=request["messages"])
         if preset and not calls and not transcript.artifacts:
             raise provider_error("no_artifact")
         if not calls or (preset and transcript.artifacts):
@@ -440,7 +441,7 @@ class ReplyRun:
         values = {"title": preset.name, "kind": str(preset.kind), "content": text}
         return ToolCalled(id=TEXT, name=SAVE, input=values | ({"language": preset.language} if preset.language else {}))
 
-    async def _run(self, calls: list[ToolCalled], *, offered: set[str]) -> None:
+    async def _run(self, calls: list[ToolCalled], *, offered: set[str], messages: Sequence[Mapping[str, Any]]) -> None:
         """Run the calls one after the other. Each gets a result, whatever happens, so that the model can go on."""
         thread, message, preset = self.opened.thread, self.opened.message, self.opened.preset
         call = ToolContext(
@@ -450,6 +451,7 @@ class ReplyRun:
             last_position=message.position if message else thread.last_position,
             preset=preset.slug if preset else "",
             files=self._readable_files(),
+            messages=messages,
         )
         results = []
         for called in calls:
@@ -457,7 +459,7 @@ class ReplyRun:
                 if server_calls.is_of_server(called.name) and called.name in offered:
                     done = await server_calls.run(called.name, called.input, call, call_id=called.id)
                 else:
-                    done = await in_database(running.run)(called.name, called.input, call, offered=offered)
+                    done = await running.run(called.name, called.input, call, offered=offered)
                 if done.is_error:
                     step.failed("tool_error")
             result = done.result

@@ -1,6 +1,6 @@
 """What a model may do beside writing: ``TOOLS`` of the settings lists the tools, which lie in the apps of their subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -18,7 +18,16 @@ from conversations.tools.base import Tool
 @cache
 def registered() -> dict[str, Tool]:
     """All tools by name."""
-    tools: list[Tool] = [import_string(path) for path in settings.TOOLS]
+    return _at(settings.TOOLS)
+
+
+def known() -> dict[str, Tool]:
+    """With those that the operator has not switched on."""
+    return _at([*settings.TOOLS, *settings.SWITCHED_TOOLS])
+
+
+def _at(paths: Iterable[str]) -> dict[str, Tool]:
+    tools: list[Tool] = [import_string(path) for path in paths]
     return {tool.name: tool for tool in tools}
 
 

@@ -1,7 +1,7 @@
 """What a tool is: a name, a wording, a schema for its input, and a function that does the work."""
 
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,7 +37,8 @@ NO_READABLE_FILES = ReadableFiles()
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
-    """Where a tool is called from: everything that it does is for this user, in this thread."""
+    """Where a tool is called from: everything that it does is for this user, in this thread. ``messages`` are those of the
+    request that called it, as the Messages API has them."""
 
     user_id: int
     thread_id: uuid.UUID
@@ -45,6 +46,7 @@ class ToolContext:
     last_position: int
     preset: str = ""
     files: ReadableFiles = NO_READABLE_FILES
+    messages: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,7 @@ class ToolResult:
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """``run`` gets an input that fulfils ``schema`` (JSON Schema), works in a transaction of its own, and raises ``ToolError``.
+    Where it is a coroutine function it waits for what is outside, and holds no connection to the database meanwhile.
 
     ``doing`` says in a few words what is going on, for the person who waits. ``streamed`` names the property of the input
     whose text is worth watching while the model writes it. ``rules`` are what the system text says about the tool. One that
@@ -73,7 +76,7 @@ class Tool:
     name: str
     description: str
     schema: Mapping[str, Any]
-    run: Callable[[ToolContext, Mapping[str, Any]], ToolResult]
+    run: Callable[[ToolContext, Mapping[str, Any]], ToolResult | Awaitable[ToolResult]]
     doing: str
     streamed: str = ""
     rules: str = ""

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import iscoroutinefunction
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from conversations.accounts import allowances
 from conversations.models import Quotation
+from conversations.runtime.db import in_database
 from conversations.tools import registered
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 
@@ -31,7 +33,7 @@ class ToolOutcome:
     is_error: bool = False
 
 
-def run(name: str, input: Mapping[str, Any] | None, call: ToolContext, *, offered: set[str]) -> ToolOutcome:
+async def run(name: str, input: Mapping[str, Any] | None, call: ToolContext, *, offered: set[str]) -> ToolOutcome:
     """Run a tool of those that were offered. Never raises."""
     tool = registered().get(name) if name in offered else None
     if tool is None:
@@ -41,7 +43,10 @@ def run(name: str, input: Mapping[str, Any] | None, call: ToolContext, *, offere
     if wrong := complaint(tool.schema, input):
         return _failed(f"The input of {name} is wrong: {wrong}. Call it again.")
     try:
-        result = _with_noted_quotes(tool, call, input)
+        if iscoroutinefunction(tool.run):
+            result = await tool.run(call, input)
+        else:
+            result = await in_database(_with_noted_quotes)(tool, call, input)
     except ToolError as error:
         return _failed(str(error))
     except Exception:  # a tool that is broken must not break the reply
@@ -56,6 +61,7 @@ def _with_noted_quotes(tool: Tool, call: ToolContext, input: Mapping[str, Any]) 
     for _ in range(LOOKS):
         forgettings = allowances.forgettings_of(call.user_id)
         result = tool.run(call, input)
+        assert isinstance(result, ToolResult)
         if not result.quoted:
             return result
         quotations = [Quotation(reply_id=call.reply_id, user_id=call.user_id, source=id) for id in result.quoted]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from django.db.models import F, Q, QuerySet
 
 from conversations.context.files.citations import Citation
+from conversations.context.turns.sources import WebSourceAnswer, sources_of
 from conversations.errors import ErrorObject, OpenbookError, describe
 from conversations.files.search import FileMatch
 from conversations.models import ContextSnapshot, Message, Reply, Thread
@@ -85,6 +86,9 @@ class MessageAnswer(TypedDict):
     content: Annotated[list[dict[str, Any]], "Content blocks of the Messages API."]
     text: Annotated[str, "The text of the blocks."]
     citations: Annotated[list[Citation], "Where an answer cites parts of files, in the order of its text."]
+    sources: Annotated[
+        list[WebSourceAnswer], "Of the assistant: pages of the web that it read, then those that its searches found."
+    ]
     status: Annotated[
         str,
         "`complete`, or else `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`. A turn of the user"
@@ -257,6 +261,7 @@ def message_object(
         message,
         content=message.blocks,
         citations=message.citations or [],
+        sources=sources_of(message.blocks) if message.role == Message.Role.ASSISTANT else [],
         model=message.model or (wrote and wrote["model"]) or None,
         parent=message.parent_id,
         versions=versions.ids if versions else [message.id],

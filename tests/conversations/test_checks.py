@@ -3,7 +3,13 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from conversations.checks import links_lead_here, memory_is_configured, prices_can_be_read, provider_is_configured
+from conversations.checks import (
+    links_lead_here,
+    memory_is_configured,
+    prices_can_be_read,
+    provider_is_configured,
+    search_is_configured,
+)
 from conversations.models import Connection
 from conversations.runtime.site import public_address
 from tests.conversations.connections import make_connection
@@ -116,3 +122,19 @@ def test_a_deployment_is_asked_for_its_address(
     own = {"OPENBOOK_PUBLIC_URL": public, "CSRF_TRUSTED_ORIGINS": trusted, "ALLOWED_HOSTS": hosts, "PORT": 8000}
     with override_settings(**own):
         assert ([problem.id for problem in links_lead_here()], public_address()) == (numbers, address)
+
+
+@pytest.mark.parametrize(
+    ("service", "url", "key", "numbers"),
+    [
+        ("", "", "", []),
+        ("searxng", "http://searxng.internal:8080", "", []),
+        ("searxng", "", "", ["openbook.E025"]),
+        ("brave", "", KEY, []),
+        ("tavily", "searxng.internal", "two words", ["openbook.E004", "openbook.E024"]),
+        ("altavista", "", "", ["openbook.E023"]),
+    ],
+)
+def test_a_search_service_that_cannot_be_asked_is_told(service: str, url: str, key: str, numbers: list[str]) -> None:
+    with override_settings(OPENBOOK_SEARCH_SERVICE=service, OPENBOOK_SEARCH_URL=url, OPENBOOK_SEARCH_KEY=key):
+        assert [problem.id for problem in search_is_configured()] == numbers

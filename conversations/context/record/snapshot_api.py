@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from django.db.models import Q
@@ -43,6 +44,8 @@ from conversations.context.record.usage import usage_answer
 from conversations.context.render.rendering import sha256
 from conversations.context.rules.fitting import SAID, TOOLS
 from conversations.context.tokens.estimate import text_of
+from conversations.context.turns.groups import Block
+from conversations.context.turns.sources import sources_of
 from conversations.context.turns.turn import Turn
 from conversations.models import ContextSnapshot, File, FilePart, Message
 from conversations.providers.base import Payload
@@ -290,7 +293,14 @@ def _sections(snapshot: ContextSnapshot, material: RecordedTexts) -> Iterator[Se
         yield _section(material, FILES, []) | {"text": _text_of_files(material), "tokens": snapshot.files["tokens"]}
     yield _message(snapshot, material, newest, beside)
     if rounds := [part for part in added if part.name in SAID]:
-        yield _section(material, "reply", rounds)
+        said = chain.from_iterable(snapshots.rounds_of(snapshot, material.texts))
+        yield _with_sources(_section(material, "reply", rounds), said)
+
+
+def _with_sources(section: SectionAnswer, content: Iterable[Block]) -> SectionAnswer:
+    """With the pages of the web that tools brought, where they brought any."""
+    sources = sources_of(content)
+    return section | {"sources": sources} if sources else section
 
 
 def _section(material: RecordedTexts, name: str, parts: Sequence[NamedText], *turns: int) -> SectionAnswer:
@@ -309,7 +319,8 @@ def _section(material: RecordedTexts, name: str, parts: Sequence[NamedText], *tu
 def _history(snapshot: ContextSnapshot, material: RecordedTexts, newest: int | None) -> SectionAnswer:
     places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
     lines = _turn_lines([turn for turn in material.turns if turn.position != newest])
-    told = _section(material, "history", [], *places)
+    said = (block for turn in material.turns if turn.role == "assistant" for block in turn.content)
+    told = _with_sources(_section(material, "history", [], *places), said)
     return told | {"text": "\n\n".join(lines), "tokens": snapshot.message_history_tokens}
 
 

@@ -8,6 +8,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rules.prompt_cache import LIVES, MESSAGE, SYSTEM, CacheState
 from conversations.context.source_problems import ProblemKind
 from conversations.context.sources import all_sources
+from conversations.context.turns.sources import WebSourceAnswer
 from conversations.models import ContextSnapshot, Effort, ModerationFinding, Stage
 from conversations.providers.thinking import Display, Mode
 from conversations.runtime.shapes import Id
@@ -32,6 +33,9 @@ class SectionAnswer(TypedDict):
     forgotten_at: Annotated[datetime | None, "When something in it was forgotten at the person's wish."]
     quotes: NotRequired[
         Annotated[list[QuotedTurnAnswer], "Of `message`, where it quotes earlier turns that still stand there."]
+    ]
+    sources: NotRequired[
+        Annotated[list[WebSourceAnswer], "Of `history` and `reply`, where tools brought pages of the web: which ones."]
     ]
 
 

@@ -334,12 +334,12 @@ def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Rec
     if snapshot.files is None:
         return RecordedTexts(texts=texts, turns=sent, forgotten=forgotten)
     files = read_outlines(snapshot.user_id, files_named(snapshot.files), _counter_of(snapshot, snapshot.files))
-    results = _results(_rounds_of(snapshot, texts), files, form_of(snapshot.files))
+    results = _results(rounds_of(snapshot, texts), files, form_of(snapshot.files))
     sent = _with_files(sent, snapshot.files, files)
     return RecordedTexts(texts=texts, turns=sent, results=results, files=files, forgotten=forgotten)
 
 
-def _rounds_of(snapshot: ContextSnapshot, texts: Mapping[str, str]) -> list[list[Block]]:
+def rounds_of(snapshot: ContextSnapshot, texts: Mapping[str, str]) -> list[list[Block]]:
     """What the reply had said and done, as far as it is there."""
     rounds = [texts.get(part.sha256) for part in additions_of(snapshot) if part.name == ROUND]
     return [json.loads(text) for text in rounds if text]

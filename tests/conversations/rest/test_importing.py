@@ -105,6 +105,7 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
             "content": blocks[number],
             "text": ["What is there to drink?", "Let me look.", "", "And?", "Tea."][number],
             "citations": [],
+            "sources": [],
             "status": messages[number].get("status", "complete"),
             "created_at": messages[number]["created_at"],
             "token_count": tokens[number],

@@ -35,6 +35,7 @@ def turn(row: Message, reply: dict[str, Any] | None, **told: Any) -> dict[str, A
         "model": "claude-sonnet-5-5" if told["role"] == "assistant" else None,
         "client_message_id": None,
         "citations": [],
+        "sources": [],
         "parent": str(row.parent_id) if row.parent_id else None,
         "versions": [str(row.id)],
         "version": 1,

@@ -293,6 +293,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"budget_origin.{name}" for name in ("share", "context_window", "wanted", "is_cut", "text")),
         *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at", "quotes")),
         *(f"sections[].quotes[].{name}" for name in ("line", "thread", "position")),
+        "sections[].sources",
+        *(f"sections[].sources[].{name}" for name in ("title", "url", "host", "read")),
         *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "exact")),
         *(f"items[].{name}" for name in ("position", "thread", "score")),
         "items[].passages",

@@ -1,5 +1,6 @@
 """What quotes a turn is known by the turn's id, however few words it has; without that, by how a quote is written."""
 
+import asyncio
 import json
 import threading
 import uuid
@@ -81,7 +82,7 @@ def asking(user: User) -> Any:
 
 
 def search(call: ToolContext) -> str:
-    done = running.run("search_messages", {"query": "garage PIN"}, call, offered={"search_messages"})
+    done = asyncio.run(running.run("search_messages", {"query": "garage PIN"}, call, offered={"search_messages"}))
     return done.result.text
 
 

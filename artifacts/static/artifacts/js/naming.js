@@ -38,18 +38,24 @@ const DOING = {
   read_artifact: gettext("Reading an artifact"),
   read_file: gettext("Reading a file"),
   search_messages: gettext("Searching the conversation"),
+  search_web: gettext("Searching the web"),
+  fetch_page: gettext("Reading a page"),
 };
 const DONE = {
   save_artifact: gettext("Saved"),
   read_artifact: gettext("Read an artifact"),
   read_file: gettext("Read a file"),
   search_messages: gettext("Searched the conversation"),
+  search_web: gettext("Searched the web"),
+  fetch_page: gettext("Read a page"),
 };
 const FAILED = {
   save_artifact: gettext("Saving did not work"),
   read_artifact: gettext("An artifact could not be read"),
   read_file: gettext("A file could not be read"),
   search_messages: gettext("The conversation could not be searched"),
+  search_web: gettext("The web could not be searched"),
+  fetch_page: gettext("A page could not be read"),
 };
 
 function readable(name) {

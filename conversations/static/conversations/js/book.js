@@ -6,6 +6,7 @@
 import { api } from "./api.js";
 import { byId, h, icon } from "./dom.js";
 import { gettext, ngettext } from "./language.js";
+import { sourceList } from "./sources.js";
 import { fullTime, number, problemOf, queryFailureOf, sectionOf, short } from "./words.js";
 
 const LINKED = 20; // ids that an address holds with ease
@@ -286,7 +287,7 @@ function fates({ items, fates: told }) {
 
 function texts({ sections }, onTurn) {
   const readable = sections.filter(({ text, forgotten_at: at }) => text || at);
-  const fold = ({ name, tokens, text, quotes = [] }) =>
+  const fold = ({ name, tokens, text, quotes = [], sources = [] }) =>
     h(
       "details",
       {},
@@ -297,6 +298,7 @@ function texts({ sections }, onTurn) {
         h("span", { class: "figure" }, ngettext("{count} token", "{count} tokens", tokens)),
       ),
       quotes.length > 0 && h("p", { class: "quiet" }, QUOTED),
+      sourceList(sources),
       text
         ? h("pre", { tabindex: 0, dir: "auto" }, ...linked(text, quotes, onTurn))
         : h("p", { class: "quiet" }, gettext("Forgotten.")),

@@ -7,6 +7,7 @@ import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { editInPlace } from "./editing.js";
 import { thumbs } from "./feedback.js";
+import { sourceList } from "./sources.js";
 import { Thought } from "./thought.js";
 import { waysOn } from "./endings.js";
 import { fileCards } from "./file-cards.js";
@@ -228,6 +229,8 @@ export class AssistantTurn {
     this.thought = new Thought();
     this.note = h("div", { class: "turn-note", hidden: true });
     this.given = h("p", { class: "turn-given", hidden: true });
+    /** @type {HTMLElement | null} pages of the web that it read or found */
+    this.sources = null;
     this.actions = h("div", { class: "turn-actions" });
     this.waiting = h(
       "p",
@@ -327,6 +330,9 @@ export class AssistantTurn {
     this.cards?.remove();
     this.cards = fileCards(message?.content ?? [], this.files, this.onFile);
     if (this.cards) this.body.after(this.cards);
+    this.sources?.remove();
+    this.sources = sourceList(message?.sources ?? []);
+    if (this.sources) this.given.after(this.sources);
     this.body.hidden = this.parts.empty;
     this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
     this.#showActions();
@@ -341,6 +347,7 @@ export class AssistantTurn {
     this.element.classList.add("forgotten");
     this.note.hidden = true;
     this.given.hidden = true;
+    this.sources?.remove();
     this.cards?.remove();
     this.thought.finish([]);
     this.body.hidden = false;
