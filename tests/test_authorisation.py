@@ -561,8 +561,6 @@ WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove
 FRESH_CALLS = {"/api/v1/export/"}
 """By a session: only for who has just proven who they are."""
 OF_SESSIONS = (PAGE, ROW_PAGE, GROUP_PAGE, FRAME, SYSTEM)
-AT_PAGES = f"{Scope.STAFF_CONTENT} token"
-"""To pages whoever comes with a token is nobody: shown with this one."""
 OF_A_RIGHT = (Kind.SYSTEM, STAFF_CALL, AUDIT_CALL, INVITATION_CALL, ASSISTANT_CALL)
 CALLS_OF_PROGRAMS = (CALL, ROW_CALL, *OF_A_RIGHT[1:], PROGRAM, SCIM)
 NO_TOKEN = {
@@ -587,22 +585,30 @@ def may(caller: Caller, method: str, path: str) -> bool:
 
 SUPPORT = ("Support", "Support lead")
 OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT, Scope.STAFF_ASSISTANTS, Scope.STAFF_INVITATIONS)
+AT_PAGES = f"{Scope.STAFF_CONTENT} token"
+"""To pages whoever comes with a token is nobody: shown with this one."""
 TOKENS: dict[str, tuple[Scope, ...]] = {
-    **{f"{scope} token": (scope,) for scope in Scope},
+    **{f"{scope} token": (scope,) for scope in (*OF_STAFF, Scope.SCIM)},
     "service token": OWN_SCOPES,
     "token without its rights": (*OF_STAFF, Scope.SCIM),
     "token elsewhere": tuple(Scope),
 }
-"""Each scope alone, of somebody who has its right; those of a service account; of somebody who has lost the rights of them; a
-token that works from other networks only."""
+"""Each scope of staff alone, of somebody who has its right; those of a service account; of somebody who has lost the rights of
+them; a token that works from other networks only. What a token of each scope may is the matrix of ``test_scopes.py``."""
+BY_RIGHT_ALONE = (
+    *("staff", *(name for name in groups.GROUPS if name != "Support lead")),
+    *(f"{scope} token" for scope in OF_STAFF if scope is not Scope.STAFF_CONTENT),
+)
+"""They differ from others by their rights alone, and are asked for nothing but what takes one."""
 CALLERS = (
-    *("nobody", "other", "staff", *groups.GROUPS, "superuser", "deactivated"),
+    *("nobody", "other", "Support lead", "superuser", "deactivated"),
     "service",  # a session of a service account opens nothing
     "second factor missing",
     "notice not accepted",
     "manager",
     AWAY,
-    *TOKENS,
+    *(name for name in TOKENS if name not in BY_RIGHT_ALONE),
+    *BY_RIGHT_ALONE,
 )
 
 
@@ -698,6 +704,8 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: 
         kind = kind_of(route)
         assert kind
         if kind in OF_SESSIONS and caller.is_program and name != AT_PAGES:
+            continue
+        if name in BY_RIGHT_ALONE and kind not in (GROUP_PAGE, *OF_A_RIGHT):
             continue
         status, location, text = await answered(caller, method, path, body)
         is_expected = (
