@@ -175,6 +175,7 @@ def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installa
             ).fetchone() == (0,)
 
 
+@pytest.mark.operate
 def test_a_changed_backup_comes_in_neither_beside_a_key_nor_by_the_names_of_its_tables(
     source: Installation, migrated: str, tmp_path: Path
 ) -> None:
@@ -245,9 +246,8 @@ def test_what_a_killed_backup_left_goes_with_the_next(source: Installation, tmp_
     assert (folder.exists(), partial.exists()) == (True, False)
 
 
-@pytest.mark.parametrize(
-    "is_older", [False, pytest.param(True, marks=pytest.mark.operate)], ids=["now", "older schema"]
-)
+@pytest.mark.operate
+@pytest.mark.parametrize("is_older", [False, True], ids=["now", "older schema"])
 def test_a_drill_proves_that_requests_come_back_byte_for_byte(
     source: Installation, tmp_path: Path, is_older: bool
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_postgresql_killed_in_mid_reply_runs_again_and_no_word_is_lost(
     assert running.output.count(again) == 1  # of its two holders
 
 
+@pytest.mark.operate
 def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
     running: ServerProcess, client: ServerClient, data: Path
 ) -> None:
@@ -133,6 +134,7 @@ def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
     check_end(client, list(client.events(f"replies/{events[0]['reply']}/events/")))
 
 
+@pytest.mark.operate
 @pytest.mark.skipif(not ROOT, reason="only root mounts a disk to fill")
 def test_a_full_disk_is_told_and_loses_nothing(running: ServerProcess, client: ServerClient, data: Path) -> None:
     thread = client.call("POST", "threads/", {"title": "Full"})["id"]
@@ -196,6 +198,7 @@ def test_a_database_that_is_read_only_is_told(running: ServerProcess, data: Path
         until(lambda: database_health(running) == (200, "ok"))
 
 
+@pytest.mark.operate
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits another process")
 def test_more_half_sent_requests_than_there_are_files_leave_nothing_broken(
     running: ServerProcess, client: ServerClient

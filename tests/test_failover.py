@@ -53,6 +53,7 @@ def follow(client: ServerClient, text: str) -> list[Json]:
     return list(client.events("threads/new/messages/stream/", {"content": text}))
 
 
+@pytest.mark.operate
 def test_replies_go_on_when_the_primary_is_killed_and_nothing_acknowledged_is_lost(
     pair: Pair, client: ServerClient
 ) -> None:

@@ -160,6 +160,7 @@ def test_a_server_reads_what_is_uploaded_and_begins_anew_when_its_reader_is_kill
         until(lambda: not stored(tmp_path))
 
 
+@pytest.mark.operate
 def test_files_may_lie_in_an_s3_storage(database: str, tmp_path: Path) -> None:
     environment = ENVIRONMENT | {"OPENBOOK_FILES_DIR": str(tmp_path), "OPENBOOK_WORKER": "on"}
     with s3_server() as s3, server(database, **environment, **s3.environment) as running:

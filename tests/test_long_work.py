@@ -206,6 +206,7 @@ def test_whatever_a_call_of_the_messages_api_holds_it_takes_little_memory(
     assert (response.status in (400, 413), answer["type"]) == (True, "error"), answer
 
 
+@pytest.mark.operate
 def test_all_of_them_at_once_take_no_more_than_there_is_for_all(running: ServerProcess, client: ServerClient) -> None:
     def send(path: str, body: bytes) -> int:
         with posted(client, path, body) as response:
@@ -228,6 +229,7 @@ def test_a_frame_of_many_values_is_refused_in_words(running: ServerProcess, clie
             assert "holds more than 20,000 values" in answer["data"]["message"]
 
 
+@pytest.mark.operate
 def test_two_processes_run_one_work_of_a_person_and_a_signal_ends_it_in_time(
     database: str, client: ServerClient, redis_url: str
 ) -> None:

@@ -190,6 +190,7 @@ def begin_reply(client: ServerClient) -> tuple[Iterator[Json], Json, str]:
     return stream, saved, delta["data"]["text"]
 
 
+@pytest.mark.operate
 def test_the_next_start_ends_what_a_killed_server_left(alone: str) -> None:
     with server(alone, **SLOW) as running:
         client = ServerClient.signed_in(running.url, password=PASSWORD)
@@ -238,6 +239,7 @@ def test_a_reply_is_stopped_from_another_process(two_servers: tuple[ServerClient
     assert rest[-1]["data"]["message"]["text"] == said + text_of(rest)
 
 
+@pytest.mark.operate
 def test_another_process_takes_over_what_a_killed_one_left(
     two_servers: tuple[ServerClient, ServerClient], shared: Shared
 ) -> None:

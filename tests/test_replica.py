@@ -102,6 +102,7 @@ def test_pages_of_staff_say_how_old_they_may_be(installation: Installation) -> N
     assert "The replica is read for lists" in page(f"{requests}overview/")
 
 
+@pytest.mark.operate
 def test_a_standby_that_lags_or_is_away_is_not_read(installation: Installation) -> None:
     until(lambda: installation.found("Porto")[1] is not None)
     installation.pause()

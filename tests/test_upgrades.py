@@ -63,6 +63,7 @@ def test_the_last_release_can_run_beside_each_migration_since(forks: Commands) -
         assert broken_rules(forks, old, "memory.0002_passages"), "the rules find something"
 
 
+@pytest.mark.operate
 def test_a_migration_keeps_nobody_waiting_and_a_worker_waits_for_it(forks: Commands, migrated: str) -> None:
     """A table that somebody reads for long is asked for again and again, each time for a moment."""
     with fresh_database(migrated) as old:

@@ -92,6 +92,7 @@ def test_what_is_sent_while_the_server_is_away_goes_out_once_when_it_is_back(rea
         chat.problems.clear()
 
 
+@pytest.mark.operate
 def test_a_page_goes_from_a_server_that_is_drained_to_the_next_in_mid_reply(
     reader: Reader, address: Address, model: ModelServer
 ) -> None:

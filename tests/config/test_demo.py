@@ -30,6 +30,7 @@ MOST_PAGES = 3
 """Of each kind, the newest."""
 
 
+@pytest.mark.operate
 @pytest.mark.django_db(transaction=True)
 def test_a_month_of_two_people_is_there_and_every_page_of_it_opens(settings: Settings) -> None:
     settings.OPENBOOK_LIMIT_TOKENS_DAY = 20_000  # less than a month takes

@@ -86,6 +86,7 @@ def press_ctrl_c(running: ServerProcess) -> None:
     assert [pid for pid in processes if runs(pid)] == []
 
 
+@pytest.mark.operate
 def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_time_to_end(
     port: int, tmp_path: Path
 ) -> None:

@@ -81,6 +81,7 @@ def test_the_list_names_each_page_and_each_alert() -> None:
     assert {alert: f"`{alert}`" for alert in rules} == {alert: listed[page] for alert, page in rules.items()}
 
 
+@pytest.mark.operate
 @pytest.mark.django_db(transaction=True)
 def test_their_commands_run(forks: Commands, redis_url: str) -> None:
     """Each once, however many pages have it."""

@@ -110,6 +110,7 @@ def consolidations() -> list[tuple[str, str]]:
     return [(task.status, (task.worker_ids or [""])[-1]) for task in found]
 
 
+@pytest.mark.operate
 def test_a_file_at_which_a_worker_is_killed_waits_for_no_more_than_15_seconds(user: User) -> None:
     noticed = schedule.WORKER_LEASE.total_seconds() + loop.LOOK_SECONDS + loop.SWEEP_SECONDS
     assert noticed <= STUCK_SECONDS, "by the clock of a machine that has time"

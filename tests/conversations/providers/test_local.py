@@ -252,6 +252,7 @@ async def test_what_is_too_large_for_the_engine_is_refused_at_once_and_told(loca
     assert (caught.value.code, caught.value.retryable, caught.value.status) == ("request_too_large", False, 400)
 
 
+@pytest.mark.operate
 async def test_a_killed_engine_fails_the_reply_clearly_and_comes_back(
     user: User, _sdk: None, tmp_path: Path, settings: Settings
 ) -> None:
