@@ -227,6 +227,13 @@ class ServerUnreachable(OpenbookError):
     message = "The tools of this MCP server could not be read."
 
 
+class ServerSignInFailed(OpenbookError):
+    """``details["problem"]`` is why."""
+
+    type, code, status = "invalid_request", "server_sign_in_failed", 409
+    message = "You were not signed in to this MCP server."
+
+
 class ToolChanged(OpenbookError):
     """A tool that is to be allowed is not what the caller saw."""
 

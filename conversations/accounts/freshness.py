@@ -4,12 +4,14 @@ import time
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import get_authentication_records
-from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate, get_reauthentication_flows
+from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 BY_PASSWORD = "reauthenticate"  # noqa: S105  # as allauth calls the way
+
+PROOFS = {"password", "mfa"}
 
 
 def can_prove(user: User) -> bool:
@@ -19,10 +21,10 @@ def can_prove(user: User) -> bool:
 
 
 def is_fresh(request: HttpRequest, user: User) -> bool:
-    """Whether they did in the last five minutes: by password or factor, where they have any, else by having signed in."""
-    if can_prove(user):
-        return bool(did_recently_reauthenticate(request))
-    return _is_recent([each["at"] for each in get_authentication_records(request, user)])
+    """Whether they did in the last five minutes, as they signed in or since: by password or factor, where they have any."""
+    records = get_authentication_records(request, user)
+    ways = PROOFS if can_prove(user) else {each["method"] for each in records}
+    return _is_recent([each["at"] for each in records if each["method"] in ways])
 
 
 def is_factor_fresh(request: HttpRequest, user: User) -> bool:

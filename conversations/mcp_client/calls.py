@@ -8,10 +8,10 @@ from django.conf import settings
 
 from conversations.context.server_tools import USE_TOOL
 from conversations.context.tokens.estimate import estimate_tokens
-from conversations.mcp_client import permissions
-from conversations.mcp_client.endpoints import CallFailed, Endpoint, ServerError, call_tool
+from conversations.mcp_client import permissions, sign_ins
+from conversations.mcp_client.endpoints import Answer, CallFailed, ServerError, call_tool
 from conversations.mcp_client.servers import offered_to
-from conversations.models import McpCall, McpTool
+from conversations.models import McpCall, McpServer, McpTool
 from conversations.models.mcp import JOINT
 from conversations.runtime.db import in_database
 from conversations.runtime.values import dataclass
@@ -35,7 +35,8 @@ class PreparedCall:
     """A call that may be made, and its row where it may change something."""
 
     name: str
-    endpoint: Endpoint
+    server: McpServer
+    user_id: int
     input: Mapping[str, Any]
     row: McpCall | None
 
@@ -72,13 +73,7 @@ def prepare(name: str, input: Mapping[str, Any], call: ToolContext, call_id: str
     if row and row.state == State.ASKED:
         result = ToolResult(text=ASKS, summary=f"{name} waits for your permission", question=str(row.id))
         return ToolOutcome(result=result, is_error=True)
-    try:
-        endpoint = Endpoint.of(tool.server)
-    except ServerError as error:
-        if row:
-            permissions.end(row, State.FAILED)
-        return _failed(f"{name} can't be called: {error}.")
-    return PreparedCall(name=name, endpoint=endpoint, input=input, row=row)
+    return PreparedCall(name=name, server=tool.server, user_id=call.user_id, input=input, row=row)
 
 
 def _tool(user_id: int, name: str) -> McpTool | None:
@@ -90,15 +85,28 @@ def _tool(user_id: int, name: str) -> McpTool | None:
 async def _made(call: PreparedCall) -> tuple[ToolOutcome, McpCall.State]:
     name = call.name
     try:
-        answer = await call_tool(call.endpoint, name.partition(JOINT)[2], call.input)
-    except CallFailed as error:
-        if error.is_unknown and call.row:
+        answer = await _asked(call)
+    except ServerError as error:
+        if isinstance(error, CallFailed) and error.is_unknown and call.row:
             return _failed(UNKNOWN.format(problem=error)), State.UNKNOWN
         return _failed(f"{name} was not carried out: {error}."), State.FAILED
     text = HEADING.format(name=name) + within(answer.text, settings.OPENBOOK_MCP_RESULT_TOKENS)
     if answer.is_error:
         return ToolOutcome(result=ToolResult(text=text, summary=f"{name} did not work"), is_error=True), State.FAILED
     return ToolOutcome(result=ToolResult(text=text, summary=f"Called {name}")), State.DONE
+
+
+async def _asked(call: PreparedCall) -> Answer:
+    """Once more where the server took the person's sign-in no more, and so did nothing. Raises ``ServerError``."""
+    endpoint_of = in_database(sign_ins.endpoint_of)
+    endpoint, name = await endpoint_of(call.server, call.user_id), call.name.partition(JOINT)[2]
+    try:
+        return await call_tool(endpoint, name, call.input)
+    except CallFailed as error:
+        renewed = await endpoint_of(call.server, call.user_id, but=endpoint) if error.asks_for_sign_in else endpoint
+        if renewed == endpoint:
+            raise
+        return await call_tool(renewed, name, call.input)
 
 
 def within(text: str, tokens: int) -> str:

@@ -34,6 +34,10 @@ class AnswerTooLarge(httpx2.TransportError):
     """A server answers with more than is read."""
 
 
+class Unauthorized(httpx2.TransportError):
+    """A server asks for a sign-in, and did nothing."""
+
+
 async def list_tools(endpoint: Endpoint) -> list[Definition]:
     """The tools that can be offered, in the server's order. Raises ``ServerError``."""
     definitions: dict[str, Definition] = {}
@@ -47,7 +51,7 @@ async def list_tools(endpoint: Endpoint) -> list[Definition]:
                 if cursor is None or len(definitions) >= MOST_TOOLS:
                     break
     except Exception as error:
-        raise ServerError(problem_of(error)) from error
+        raise ServerError(problem_of(error), asks_for_sign_in=is_unauthorized(error)) from error
     return list(definitions.values())[:MOST_TOOLS]
 
 
@@ -60,12 +64,27 @@ async def call_tool(endpoint: Endpoint, name: str, input: Mapping[str, Any]) -> 
             answer = await client.call_tool(name, dict(input))
     except Exception as error:
         refused = next((each for each in leaves(error) if isinstance(each, MCPError)), None)
-        raise CallFailed(problem_of(error), is_unknown=is_sent and refused is None) from error
+        unauthorized = is_unauthorized(error)
+        is_unknown = is_sent and refused is None and not unauthorized
+        raise CallFailed(problem_of(error), is_unknown=is_unknown, asks_for_sign_in=unauthorized) from error
     return Answer(text=text_of(answer), is_error=bool(answer.is_error))
 
 
 @asynccontextmanager
 async def connected(endpoint: Endpoint) -> AsyncIterator[Client]:
+    async def hear_refusal(response: httpx2.Response) -> None:
+        if response.status_code == 401:
+            raise Unauthorized("401")
+
+    async with open_bounded(endpoint) as http_client:
+        http_client.event_hooks["response"].append(hear_refusal)
+        transport = streamable_http_client(endpoint.url, http_client=http_client)
+        info = Implementation(name="Openbook", version="1")
+        async with Client(transport, client_info=info, cache=None) as client:
+            yield client
+
+
+def open_bounded(endpoint: Endpoint) -> httpx2.AsyncClient:
     left = MOST_BYTES
 
     async def bound(response: httpx2.Response) -> None:
@@ -81,18 +100,12 @@ async def connected(endpoint: Endpoint) -> AsyncIterator[Client]:
         if left < 0:
             raise AnswerTooLarge("more than is read")
 
-    http_client = open_bounded(endpoint)
-    http_client.event_hooks = {"response": [bound]}
-    async with http_client:
-        transport = streamable_http_client(endpoint.url, http_client=http_client)
-        info = Implementation(name="Openbook", version="1")
-        async with Client(transport, client_info=info, cache=None) as client:
-            yield client
+    async def ask_plainly(request: httpx2.Request) -> None:
+        request.headers["Accept-Encoding"] = "identity"
 
-
-def open_bounded(endpoint: Endpoint) -> httpx2.AsyncClient:
     client = open_client(settings.OPENBOOK_INNER_NETWORKS, connect_seconds=CONNECT_SECONDS)
-    client.headers.update({"Accept-Encoding": "identity", "User-Agent": "Openbook", **endpoint.headers})
+    client.headers.update({"User-Agent": "Openbook", **endpoint.headers})
+    client.event_hooks = {"request": [ask_plainly], "response": [bound]}
     client.timeout = httpx2.Timeout(settings.OPENBOOK_MCP_SECONDS)
     return client
 
@@ -154,6 +167,8 @@ def problem_of(error: BaseException) -> str:
         match each:
             case AnswerTooLarge():
                 return "it answers with more than is read"
+            case Unauthorized():
+                return "it asks for a sign-in, or takes this one no more"
             case MCPError():
                 return "it answered with an error"
             case httpx2.HTTPStatusError():
@@ -165,6 +180,10 @@ def problem_of(error: BaseException) -> str:
     if any(isinstance(each, TimeoutError) for each in leaves(error)):
         return "no answer in time"
     return f"not understood: {type(error).__name__}"
+
+
+def is_unauthorized(error: BaseException) -> bool:
+    return any(isinstance(each, Unauthorized) for each in leaves(error))
 
 
 def leaves(error: BaseException) -> list[BaseException]:

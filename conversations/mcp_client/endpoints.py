@@ -5,29 +5,38 @@ The SDK takes two seconds and much memory to import, which only who uses it shou
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.module_loading import import_string
 
-from conversations.models import McpServer
-from conversations.models.mcp import PURPOSE
-from conversations.runtime import encryption
 from conversations.runtime.values import dataclass
 
-CLIENT = "conversations.mcp_client.client"
+CLIENT, OAUTH = "conversations.mcp_client.client", "conversations.mcp_client.oauth"
 
 
 class ServerError(Exception):
-    """Why a server's tools can't be read, in words without anything that it said."""
+    """Why a server can't be used, in words without anything that it said. ``asks_for_sign_in``: it answered 401."""
+
+    def __init__(self, message: str, *, asks_for_sign_in: bool = False) -> None:
+        super().__init__(message)
+        self.asks_for_sign_in = asks_for_sign_in
 
 
-class CallFailed(Exception):
+class CallFailed(ServerError):
     """``is_unknown``: whether the call was made can't be told."""
 
-    def __init__(self, message: str, *, is_unknown: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, is_unknown: bool, asks_for_sign_in: bool = False) -> None:
+        super().__init__(message, asks_for_sign_in=asks_for_sign_in)
         self.is_unknown = is_unknown
+
+
+class SignInFailed(ServerError):
+    """Why a person was not signed in to a server."""
+
+
+class SignInRefused(SignInFailed):
+    """What was granted is taken no more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +45,6 @@ class Endpoint:
 
     url: str
     headers: Mapping[str, str]
-
-    @classmethod
-    def of(cls, server: McpServer) -> "Endpoint":
-        """Raises ``ServerError``."""
-        if not server.secret:
-            return cls(url=server.url, headers={})
-        try:
-            secret = encryption.decrypt(bytes(server.secret), purpose=PURPOSE)
-        except encryption.NotDecryptable:
-            raise ServerError("its secret was encrypted with another SECRET_KEY; write it anew") from None
-        return cls(url=server.url, headers={server.header: secret})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +66,43 @@ class Answer:
     is_error: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClientAddress:
+    """Where a sign-in to one server comes back to, and where this installation is described for it."""
+
+    callback: str
+    document: str
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """As registrations and the document have it (RFC 7591)."""
+        return {
+            "client_name": "Openbook",
+            "redirect_uris": [self.callback],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "application_type": "web",
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """Where the person signs in, at whom, and what the callback needs."""
+
+    url: str
+    issuer: str
+    pending: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Granted:
+    """Tokens, with all that renews them. ``seconds``: how long the access token counts, where that is known."""
+
+    issuer: str
+    grant: str
+    seconds: int | None
+
+
 async def list_tools(endpoint: Endpoint) -> list[Definition]:
     """The tools that can be offered, in the server's order. Raises ``ServerError``."""
     listed: list[Definition] = await (await _imported("list_tools"))(endpoint)
@@ -80,5 +115,28 @@ async def call_tool(endpoint: Endpoint, name: str, input: Mapping[str, Any]) -> 
     return answer
 
 
-async def _imported(name: str) -> Any:
-    return await asyncio.to_thread(import_string, f"{CLIENT}.{name}")
+async def begin_sign_in(server: str, address: ClientAddress) -> Beginning:
+    """Raises ``SignInFailed``."""
+    beginning: Beginning = await (await _imported("begin", OAUTH))(server, address)
+    return beginning
+
+
+async def finish_sign_in(pending: str, *, state: str, code: str, issuer: str | None) -> Granted:
+    """Raises ``SignInFailed``."""
+    granted: Granted = await (await _imported("finish", OAUTH))(pending, state=state, code=code, issuer=issuer)
+    return granted
+
+
+async def renew_sign_in(grant: str) -> Granted:
+    """Raises ``SignInRefused`` where the person has to sign in again, else ``SignInFailed``."""
+    granted: Granted = await (await _imported("renew", OAUTH))(grant)
+    return granted
+
+
+async def revoke_sign_ins(grants: Sequence[str]) -> None:
+    """As far as that can be."""
+    await (await _imported("revoke", OAUTH))(grants)
+
+
+async def _imported(name: str, module: str = CLIENT) -> Any:
+    return await asyncio.to_thread(import_string, f"{module}.{name}")

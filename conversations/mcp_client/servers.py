@@ -1,6 +1,5 @@
 """A person's MCP servers: connected, changed, removed, read; and which of their tools models may be offered."""
 
-import asyncio
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
 
 from conversations import audit, threads
 from conversations.audit import AuditKind
@@ -22,8 +21,9 @@ from conversations.errors import (
     ToolChanged,
     TooManyServers,
 )
-from conversations.mcp_client.endpoints import Definition, Endpoint, ServerError, list_tools
-from conversations.models import McpServer, McpTool
+from conversations.mcp_client import sign_ins
+from conversations.mcp_client.endpoints import Definition, ServerError, list_tools
+from conversations.models import McpServer, McpSignIn, McpTool
 from conversations.models.mcp import PURPOSE, URL_CHARS
 from conversations.providers.written_urls import UrlProblem, problem_of
 from conversations.runtime import clock, encryption
@@ -42,6 +42,21 @@ def of(user: User) -> QuerySet[McpServer]:
 def get(user: User, server_id: str | uuid.UUID) -> McpServer:
     """Raises ``ServerNotFound``."""
     server = of(user).filter(id=threads.identifier(server_id, ServerNotFound)).first()
+    if server is None:
+        raise ServerNotFound
+    return server
+
+
+def usable_by(user: User) -> QuerySet[McpServer]:
+    """Theirs, and everybody's that are on: their own first."""
+    everybodys = Q(for_all=True, is_active=True)
+    rows = McpServer.objects.filter(Q(user=user) | everybodys)
+    return rows.order_by(Case(When(user=user, then=0), default=1), "-id")
+
+
+def get_usable(user: User, server_id: str | uuid.UUID) -> McpServer:
+    """Raises ``ServerNotFound``."""
+    server = usable_by(user).filter(id=threads.identifier(server_id, ServerNotFound)).first()
     if server is None:
         raise ServerNotFound
     return server
@@ -103,6 +118,8 @@ def change(server: McpServer, *, allowed: Mapping[str, str] | None = None, **val
     if "url" in values:
         check_url(values["url"])
         McpTool.objects.filter(server=server).update(allowed="")
+        values["signs_in"] = False
+        sign_ins.forget(McpSignIn.objects.filter(server=server))
     if "secret" in values:
         values["secret"] = _encrypted(values["secret"])
     McpServer.objects.filter(id=server.id).update(updated_at=clock.now(), **values)
@@ -113,8 +130,9 @@ def change(server: McpServer, *, allowed: Mapping[str, str] | None = None, **val
 
 @transaction.atomic
 def delete(server: McpServer) -> None:
-    """With its tools, and with what was asked and answered about their calls."""
+    """With its tools, with what was asked and answered about their calls, and with people's sign-ins."""
     audit.record(AuditKind.SERVER_REMOVED, target=server)
+    sign_ins.forget(McpSignIn.objects.filter(server=server))
     server.delete()
 
 
@@ -122,7 +140,7 @@ def refresh(server: McpServer) -> None:
     """Read its tools anew. One that is not as it was allowed is offered no more until it is allowed again. Takes seconds, in no
     transaction. Raises ``ServerUnreachable``."""
     try:
-        definitions = asyncio.run(list_tools(Endpoint.of(server)))
+        definitions = sign_ins.ask(server, server.user_id, list_tools)
     except ServerError as error:
         McpServer.objects.filter(id=server.id).update(problem=str(error), updated_at=clock.now())
         raise ServerUnreachable(problem=str(error)) from error

@@ -17,7 +17,7 @@ from conversations.models.limits import Allowance, TokenReservation, UserLimits
 from conversations.models.lint import CacheForecast, LintFinding
 from conversations.models.mail import OutgoingMail
 from conversations.models.maintenance import MaintenanceRun
-from conversations.models.mcp import McpCall, McpServer, McpTool
+from conversations.models.mcp import McpCall, McpServer, McpSignIn, McpTool
 from conversations.models.moderation import ModerationFinding, Moderator, Stage
 from conversations.models.notices import Banner, Notice, NoticeAcceptance
 from conversations.models.projects import Instructions, Project
@@ -81,6 +81,7 @@ __all__ = [
     "MaintenanceRun",
     "McpCall",
     "McpServer",
+    "McpSignIn",
     "McpTool",
     "Message",
     "Model",

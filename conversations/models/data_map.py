@@ -471,6 +471,7 @@ TABLES: dict[str, Table] = {
         columns={name: account(but="`GET mcp-servers/` tells it") for name in ("name", "url")},
         never="header secret problem",
     ),
+    "conversations.McpSignIn": Table(goes_with="user", never="issuer pending grant"),
     "conversations.McpTool": Table(goes_with="server", never="name description schema digest allowed"),
     "conversations.McpCall": Table(goes_with="thread", never="call_id tool_digest input_digest state answer"),
     "conversations.Webhook": Table(

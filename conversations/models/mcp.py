@@ -8,8 +8,10 @@ from django.db.models.functions import Now
 from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 
-PURPOSE = "mcp servers"
-"""Of the encryption of their secrets."""
+PURPOSE, SIGN_IN_PURPOSE = "mcp servers", "mcp sign-ins"
+"""Of the encryption of their secrets, and of people's sign-ins to them."""
+LOCAL = "local:"
+"""Before the name of a program in ``OPENBOOK_MCP_LOCAL``, in place of an address."""
 NAME_CHARS, URL_CHARS, SECRET_CHARS, HEADER_CHARS = 24, 500, 4_000, 60
 TOOL_NAME_CHARS, DESCRIPTION_CHARS, SCHEMA_CHARS = 64, 2_000, 12_000
 DIGEST_CHARS = 64
@@ -21,7 +23,8 @@ class McpServer(models.Model):
     """A server that a person connected, or staff did ``for_all``. ``name`` comes before the names of its tools.
 
     Ask for it through ``conversations.mcp_client.servers``, which knows whose it is. ``secret`` is sent in ``header``;
-    ``fetched_at`` is when its tools were last read, ``problem`` why they could not be.
+    ``fetched_at`` is when its tools were last read, ``problem`` why they could not be. ``url`` is ``local:`` and a name where
+    it is a program of the operator's. ``signs_in``: its maker signed in to it, so each person has to.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -33,6 +36,7 @@ class McpServer(models.Model):
     )
     header = models.CharField(max_length=HEADER_CHARS, default="Authorization")
     secret = models.BinaryField(default=b"", help_text="What is sent in the header, encrypted.")
+    signs_in = models.BooleanField(default=False, db_default=False)
     is_active = models.BooleanField(default=True)
     fetched_at = models.DateTimeField(null=True)
     problem = models.CharField(max_length=200, blank=True, help_text="Why its tools could not be read.")
@@ -50,6 +54,34 @@ class McpServer(models.Model):
 
     def __str__(self) -> str:
         return f"MCP server {self.id}"
+
+
+class McpSignIn(models.Model):
+    """A person's sign-in to a server, by OAuth: under way, made, or both.
+
+    ``pending`` is what its callback needs, for a while from ``pending_at``; ``grant`` the tokens, with where they are renewed
+    and revoked and the address of the server that alone is sent them. Both are JSON, encrypted; empty: none. ``expires_at`` is
+    when the access token has to be renewed, where that is known.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    server = models.ForeignKey(McpServer, models.DB_CASCADE, related_name="sign_ins")
+    issuer = models.CharField(max_length=URL_CHARS, blank=True, help_text="Who gave the tokens.")
+    pending = models.BinaryField(default=b"")
+    pending_at = models.DateTimeField(null=True)
+    grant = models.BinaryField(default=b"")
+    expires_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = "MCP sign-in"
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["user", "server"], name="mcp_sign_in_once")]
+
+    def __str__(self) -> str:
+        return f"MCP sign-in {self.id}"
 
 
 class McpTool(models.Model):

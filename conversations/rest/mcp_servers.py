@@ -2,18 +2,20 @@
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.mcp_client import permissions, servers
+from conversations.mcp_client import permissions, servers, sign_ins
 from conversations.models import McpCall, McpServer, McpTool, Scope
 from conversations.models.mcp import HEADER_CHARS, JOINT, NAME_CHARS, SECRET_CHARS, URL_CHARS
 from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Id, Time, fill
+from conversations.runtime.site import requested_address
 
 
 def is_server_name(value: str) -> None:
@@ -92,12 +94,22 @@ class ServerAnswer(TypedDict):
     for_all: Annotated[bool, "`true`: its tools are offered to everybody."]
     header: Annotated[str, "The header that bears the secret."]
     has_secret: Annotated[bool, "Whether a secret is sent."]
+    signs_in: Annotated[bool, "`true`: whoever uses it has to sign in to it."]
+    signed_in: Annotated[bool, "Whether the caller has."]
     is_active: Annotated[bool, "`false`: none of its tools is offered."]
     fetched_at: Annotated[Time | None, "When its tools were last read."]
     problem: Annotated[str, "Why they could not be read when that was last tried. Empty: they could."]
     tools: Annotated[list[ServerToolAnswer], "By name, as they were last read."]
     created_at: Annotated[Time, "When it was connected."]
     updated_at: Annotated[Time, "When it was last changed or read."]
+
+
+class SignInBegun(TypedDict):
+    url: Annotated[
+        str,
+        "Where the caller signs in, in a browser in which they are signed in here; within ten minutes it leads back.",
+    ]
+    issuer: Annotated[str, "Who signs them in."]
 
 
 class CallAnswer(TypedDict):
@@ -132,13 +144,17 @@ class McpServerList(APIView):
     @extend_schema(responses=described(ServerAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The caller's MCP servers, newest first, with their tools."""
-        return self.page(request, servers.of(caller(request)), lambda page: [server_object(each) for each in page])
+        return self.page(
+            request, servers.of(caller(request)), lambda page: [server_object(each, caller(request)) for each in page]
+        )
 
     @extend_schema(request=described(NewServer), responses={201: described(ServerAnswer)})
     def post(self, request: Request) -> Response:
         """Connect an MCP server. It is not asked for its tools before `refresh/`, and none of them is offered before it is
         allowed. Refused with 403 `server_for_all_refused` where it is for everybody, unless the caller is staff and may."""
-        return Response(server_object(servers.create(caller(request), **valid(NewServer, request))), status=201)
+        return Response(
+            server_object(servers.create(caller(request), **valid(NewServer, request)), caller(request)), status=201
+        )
 
 
 class McpServerDetail(APIView):
@@ -147,14 +163,14 @@ class McpServerDetail(APIView):
     @extend_schema(responses=described(ServerAnswer))
     def get(self, request: Request, server_id: str) -> Response:
         """One MCP server, with its tools."""
-        return Response(server_object(servers.get(caller(request), server_id)))
+        return Response(server_object(servers.get(caller(request), server_id), caller(request)))
 
     @extend_schema(request=described(ServerChange), responses=described(ServerAnswer))
     def patch(self, request: Request, server_id: str) -> Response:
         """Change an MCP server, or say which of its tools models may be offered."""
         server = servers.get(caller(request), server_id)
         servers.change(server, **valid(ServerChange, request))
-        return Response(server_object(servers.get(caller(request), server_id)))
+        return Response(server_object(servers.get(caller(request), server_id), caller(request)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, server_id: str) -> Response:
@@ -172,7 +188,26 @@ class McpServerRefresh(APIView):
         `server_unreachable` where they can't be read; `details` says why."""
         server = servers.get(caller(request), server_id)
         servers.refresh(server)
-        return Response(server_object(servers.get(caller(request), server_id)))
+        return Response(server_object(servers.get(caller(request), server_id), caller(request)))
+
+
+class McpServerSignIn(APIView):
+    part = Scope.SERVERS
+
+    @extend_schema(request=None, responses=described(SignInBegun))
+    def post(self, request: Request, server_id: str) -> Response:
+        """Begin a sign-in to a server, of the caller's or for everybody, by OAuth. Refused with 409 `server_sign_in_failed`
+        where it asks for none or can't be trusted with one; `details` says why."""
+        server = servers.get_usable(caller(request), server_id)
+        address = sign_ins.address_for(requested_address(request._request), server.pk)
+        begun = sign_ins.begin(caller(request), server, address)
+        return Response({"url": begun.url, "issuer": begun.issuer})
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, server_id: str) -> Response:
+        """End the caller's sign-in to a server; its tokens are revoked where they were given, if that can be."""
+        sign_ins.end(caller(request), servers.get_usable(caller(request), server_id))
+        return Response(status=204)
 
 
 class McpCallList(APIView):
@@ -198,9 +233,10 @@ class McpCallAnswering(APIView):
         return Response(call_object(permissions.get(caller(request), call_id)))
 
 
-def server_object(server: McpServer) -> ServerAnswer:
+def server_object(server: McpServer, user: User) -> ServerAnswer:
     tools = [tool_object(tool) for tool in servers.tools_of(server)]
-    return fill(ServerAnswer, server, has_secret=bool(server.secret), tools=tools)
+    signed_in = sign_ins.of(user).filter(server=server).exists()
+    return fill(ServerAnswer, server, has_secret=bool(server.secret), signed_in=signed_in, tools=tools)
 
 
 def tool_object(tool: McpTool) -> ServerToolAnswer:

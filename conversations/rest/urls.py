@@ -101,6 +101,7 @@ urlpatterns = [
     path("mcp-servers/", mcp_servers.McpServerList.as_view()),
     path("mcp-servers/<str:server_id>/", mcp_servers.McpServerDetail.as_view()),
     path("mcp-servers/<str:server_id>/refresh/", mcp_servers.McpServerRefresh.as_view()),
+    path("mcp-servers/<str:server_id>/sign-in/", mcp_servers.McpServerSignIn.as_view()),
     path("mcp-calls/", mcp_servers.McpCallList.as_view()),
     path("mcp-calls/<str:call_id>/answer/", mcp_servers.McpCallAnswering.as_view()),
     path("webhooks/", webhooks.WebhookList.as_view()),

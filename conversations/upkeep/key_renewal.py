@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from conversations.accounts import provider_secrets, second_factors
-from conversations.models import Connection, McpServer, Share, Webhook, connections, mcp, shares, webhooks
+from conversations.models import Connection, McpServer, McpSignIn, Share, Webhook, connections, mcp, shares, webhooks
 from conversations.runtime import encryption
 
 log = logging.getLogger("openbook.worker")
@@ -19,6 +19,8 @@ log = logging.getLogger("openbook.worker")
 COLUMNS: list[tuple[type[Model], str, str]] = [
     (Connection, "secrets", connections.PURPOSE),
     (McpServer, "secret", mcp.PURPOSE),
+    (McpSignIn, "pending", mcp.SIGN_IN_PURPOSE),
+    (McpSignIn, "grant", mcp.SIGN_IN_PURPOSE),
     (Share, "token", shares.PURPOSE),
     (Webhook, "secret", webhooks.PURPOSE),
     (Webhook, "former_secret", webhooks.PURPOSE),
