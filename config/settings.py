@@ -452,6 +452,8 @@ if OPENBOOK_CONTACT and not re.fullmatch(r"https://\S+|[^@\s:]+@[^@\s:]+", OPENB
 OPENBOOK_MCP_SERVERS = env_number("OPENBOOK_MCP_SERVERS", 10, most=100)
 OPENBOOK_MCP_SECONDS = env_number("OPENBOOK_MCP_SECONDS", 30, most=600)
 OPENBOOK_MCP_RESULT_TOKENS = env_number("OPENBOOK_MCP_RESULT_TOKENS", 4_000, most=100_000)
+# A file that names programs of this machine which staff may connect as servers (stdio).
+OPENBOOK_MCP_PROGRAMS = env_file("OPENBOOK_MCP_PROGRAMS")
 # For each user; 0 is no limit. Staff can set others for one user.
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))

@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.validators import slug_re
 from django.db import DatabaseError
 
+from conversations.mcp_client import programs
 from conversations.providers import PROVIDERS, ProviderError, get_provider, prices, provider_name, usable_key
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.local_model import obstacle_to_start
@@ -117,6 +118,16 @@ def prices_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     except ValueError as error:
         hint = 'Write JSON such as {"a-model": {"input": 1, "output": 5, "cache_write": 1.25, "cache_read": 0.1}}.'
         return [Error(f"OPENBOOK_PRICES: {error}.", hint=hint, id="openbook.E006")]
+    return []
+
+
+@register()
+def programs_can_be_read(**kwargs: Any) -> list[CheckMessage]:
+    try:
+        programs.configured(settings.OPENBOOK_MCP_PROGRAMS)
+    except programs.ProgramsError as error:
+        hint = 'Write tables such as [docs], with command = "/usr/bin/docs-server".'
+        return [Error(f"OPENBOOK_MCP_PROGRAMS: {error}.", hint=hint, id="openbook.E023")]
     return []
 
 

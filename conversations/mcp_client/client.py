@@ -7,19 +7,29 @@ SDK follows a redirect only within the address's own origin.
 import asyncio
 import hashlib
 import json
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from django.conf import settings
 from mcp import Client
+from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp_types import CallToolResult, EmbeddedResource, Implementation, TextContent, TextResourceContents, Tool
+from mcp_types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from conversations.mcp_client.confined import NOT_SHUT_IN
 from conversations.mcp_client.endpoints import Answer, CallFailed, Definition, Endpoint, ServerError
+from conversations.mcp_client.programs import Program, command_for
 from conversations.models.mcp import DESCRIPTION_CHARS, SCHEMA_CHARS, TOOL_NAME_CHARS
 from conversations.providers.http_client import connection_code, open_client
 from conversations.runtime.text import clean
@@ -28,10 +38,15 @@ CONNECT_SECONDS, LIST_SECONDS = 5.0, 20.0
 MOST_BYTES = 4 * 1024 * 1024
 """Of all answers of one connection."""
 MOST_TOOLS, MOST_PAGES = 200, 20
+ROOT = Path(__file__).parents[2]
 
 
 class AnswerTooLarge(httpx2.TransportError):
     """A server answers with more than is read."""
+
+
+class NotShutIn(OSError):
+    """A program was not run, as this system does not shut it in."""
 
 
 class Unauthorized(httpx2.TransportError):
@@ -76,12 +91,70 @@ async def connected(endpoint: Endpoint) -> AsyncIterator[Client]:
         if response.status_code == 401:
             raise Unauthorized("401")
 
+    info = Implementation(name="Openbook", version="1")
+    if endpoint.program:
+        async with Client(running(endpoint.program), client_info=info, cache=None) as client:
+            yield client
+        return
     async with open_bounded(endpoint) as http_client:
         http_client.event_hooks["response"].append(hear_refusal)
         transport = streamable_http_client(endpoint.url, http_client=http_client)
-        info = Implementation(name="Openbook", version="1")
         async with Client(transport, client_info=info, cache=None) as client:
             yield client
+
+
+@asynccontextmanager
+async def running(program: Program) -> AsyncIterator[TransportStreams]:
+    """A program of the operator's, shut in, for one connection. It has lines of JSON come in and go out, of so many bytes."""
+    from_program, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, to_program = anyio.create_memory_object_stream[SessionMessage](0)
+    with tempfile.TemporaryDirectory(prefix="mcp-") as folder:
+        command, environment = command_for(program, folder, settings.OPENBOOK_MCP_SECONDS)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=ROOT, env=environment, limit=MOST_BYTES
+        )
+        try:
+            async with from_program, incoming, outgoing, to_program, anyio.create_task_group() as tasks:
+                tasks.start_soon(_read_lines, process, from_program)
+                tasks.start_soon(_write_lines, process, to_program)
+                yield incoming, outgoing
+                tasks.cancel_scope.cancel()
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def _read_lines(
+    process: asyncio.subprocess.Process, to: MemoryObjectSendStream[SessionMessage | Exception]
+) -> None:
+    assert process.stdout
+    left = MOST_BYTES
+    async with to:
+        while line := await _line(process.stdout):
+            left -= len(line)
+            if left < 0:
+                raise AnswerTooLarge("more than is read")
+            await to.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+    if await process.wait() == NOT_SHUT_IN:
+        raise NotShutIn("this system can't")
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes:
+    try:
+        return await stream.readline()
+    except ValueError as error:
+        raise AnswerTooLarge("a line of more than is read") from error
+
+
+async def _write_lines(
+    process: asyncio.subprocess.Process, messages: MemoryObjectReceiveStream[SessionMessage]
+) -> None:
+    assert process.stdin
+    async for message in messages:
+        line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+        process.stdin.write(line.encode() + b"\n")
+        await process.stdin.drain()
 
 
 def open_bounded(endpoint: Endpoint) -> httpx2.AsyncClient:
@@ -169,6 +242,8 @@ def problem_of(error: BaseException) -> str:
                 return "it answers with more than is read"
             case Unauthorized():
                 return "it asks for a sign-in, or takes this one no more"
+            case NotShutIn():
+                return "this system can't shut programs in (Linux with Landlock can)"
             case MCPError():
                 return "it answered with an error"
             case httpx2.HTTPStatusError():

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
+from conversations.mcp_client.programs import Program
 from conversations.runtime.values import dataclass
 
 CLIENT, OAUTH = "conversations.mcp_client.client", "conversations.mcp_client.oauth"
@@ -41,10 +42,11 @@ class SignInRefused(SignInFailed):
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """Where a server is, with the headers that it is sent."""
+    """Where a server is, with the headers that it is sent; or the program that is one."""
 
     url: str
     headers: Mapping[str, str]
+    program: Program | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

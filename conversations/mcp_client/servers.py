@@ -21,10 +21,10 @@ from conversations.errors import (
     ToolChanged,
     TooManyServers,
 )
-from conversations.mcp_client import sign_ins
+from conversations.mcp_client import programs, sign_ins
 from conversations.mcp_client.endpoints import Definition, ServerError, list_tools
 from conversations.models import McpServer, McpSignIn, McpTool
-from conversations.models.mcp import PURPOSE, URL_CHARS
+from conversations.models.mcp import LOCAL, PURPOSE, URL_CHARS
 from conversations.providers.written_urls import UrlProblem, problem_of
 from conversations.runtime import clock, encryption
 
@@ -88,7 +88,7 @@ def create(
 ) -> McpServer:
     """Nothing is asked of it yet. Raises ``InvalidServer``, ``TooManyServers``, ``ServerForAllRefused``,
     ``ServerNameTaken``."""
-    check_url(url)
+    check_url(user, url)
     if for_all and not may_connect_for_all(user):
         raise ServerForAllRefused
     User.objects.select_for_update(no_key=True).get(pk=user.pk)  # two at once would both find room for the last one
@@ -116,7 +116,7 @@ def change(server: McpServer, *, allowed: Mapping[str, str] | None = None, **val
     all others are not. At another address none is. Raises ``InvalidServer``, ``ToolChanged``."""
     fields = sorted([*values, *(["allowed"] if allowed is not None else [])])
     if "url" in values:
-        check_url(values["url"])
+        check_url(server.user, values["url"])
         McpTool.objects.filter(server=server).update(allowed="")
         values["signs_in"] = False
         sign_ins.forget(McpSignIn.objects.filter(server=server))
@@ -171,8 +171,13 @@ def store(server: McpServer, definitions: Sequence[Definition]) -> None:
     )
 
 
-def check_url(url: str) -> None:
-    """Raises ``InvalidServer`` unless it may be asked, as far as it can be told without looking its name up."""
+def check_url(user: User, url: str) -> None:
+    """Raises ``InvalidServer`` unless it may be asked, as far as it can be told without looking its name up. A program of the
+    operator's is for staff who may connect servers for everybody."""
+    if url.startswith(LOCAL):
+        if programs.named(url) is None or not may_connect_for_all(user):
+            raise InvalidServer("There is no such program here that you may connect.", field="url")
+        return
     match problem_of(url, most=URL_CHARS, networks=settings.OPENBOOK_INNER_NETWORKS):
         case UrlProblem.MALFORMED:
             raise InvalidServer(field="url")

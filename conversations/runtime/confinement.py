@@ -7,7 +7,7 @@ import ctypes
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -70,6 +70,9 @@ REFUSED_CALLS = {
     ),
 }
 
+OF_ANOTHER = {"x86_64": (59, 322, 53), "aarch64": (221, 281, 199)}
+"""What a process needs to become another program: execve, execveat; and socketpair, by which event loops wake up."""
+
 UNKNOWN_CALLS = (435, 437)
 """clone3 and openat2, whose arguments a filter can't see: the C library takes the older call where there is none of these."""
 
@@ -113,11 +116,11 @@ CREATE_RULES, ADD_RULE, ENFORCE_RULES, BENEATH_A_PATH = 444, 445, 446, 1
 """Calls of Landlock, the same on every machine."""
 VERSION = 1
 """The flag that asks which version of Landlock there is."""
-ANY_ACCESS, READ_ACCESS, WRITE_ACCESS = 0x1FFF, 0xC, 0x12E
-"""To files, of Landlock's first version · read files and folders · besides, write, make and remove files."""
+ANY_ACCESS, READ_ACCESS, WRITE_ACCESS, EXECUTE = 0x1FFF, 0xC, 0x12E, 0x1
+"""To files, of Landlock's first version · read files and folders · besides, write, make and remove files · run them."""
 REFER, TRUNCATE, DEVICES = 0x2000, 0x4000, 0x8000
 """What versions 2, 3 and 5 know besides: move to another folder, truncate, control devices."""
-FILE_ACCESS = 0x6
+FILE_ACCESS = 0x7
 """Of these, what can be said of a single file."""
 ANY_TCP, SOCKETS_AND_SIGNALS = 0x3, 0x3
 """Of versions 4 and 6: bind and connect; abstract sockets and signals of processes that are not confined like this."""
@@ -131,6 +134,7 @@ SYSTEM_FOLDERS = (
     "/nix/store",
     "/etc/ld.so.cache",
 )
+SYSTEM_PROGRAMS = ("/usr/bin", "/bin", "/usr/local/bin")
 
 
 type Step = tuple[int, int, int, int]
@@ -181,24 +185,26 @@ def limit(
                     resource.setrlimit(what, (most, most + spare))
 
 
-def cut_off() -> bool:
+def cut_off(*, becomes_another: bool = False) -> bool:
     """From now on no connection can be made, no process started, signalled or looked into, and no file changed by its path;
     whether that holds here.
 
     On Linux only: a network of its own that leads nowhere, where the system lets it, and a filter of system calls, which
-    also closes the sockets of the file system. Threads can be started. Call it before there are any.
+    also closes the sockets of the file system. Threads can be started. Call it before there are any. ``becomes_another``: this
+    process may become another program, for which all of it holds, and which has pairs of sockets within itself.
     """
     if sys.platform != "linux":
         return False
     with suppress(OSError):  # containers mostly forbid it
         os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNET)
-    return _filter_calls()
+    return _filter_calls(permitted=OF_ANOTHER if becomes_another else {})
 
 
-def keep_to_files(*, readable: Iterable[Path], writable: Path) -> bool:
+def keep_to_files(*, readable: Iterable[Path], writable: Path, executable: Iterable[Path] = ()) -> bool:
     """From now on files are opened only there, in Python's own folders and in those of the system's libraries.
 
-    Whether that holds: on Linux with Landlock, from 5.13 on. ``writable`` is a folder, the others folders or files.
+    Whether that holds: on Linux with Landlock, from 5.13 on. ``writable`` is a folder, the others folders or files. Where some
+    are ``executable``, so are the system's programs, which they may need for it.
     """
     if sys.platform != "linux":
         return False
@@ -210,9 +216,10 @@ def keep_to_files(*, readable: Iterable[Path], writable: Path) -> bool:
     rules = system.syscall(CREATE_RULES, ctypes.byref(known), size, 0)
     if rules < 0:
         return False
-    own = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)
-    for path in {Path(path) for path in (*SYSTEM_FOLDERS, *own)} | set(readable):
-        _allow(system, rules, path, READ_ACCESS)
+    own = {Path(path) for path in (*SYSTEM_FOLDERS, sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)}
+    programs = {*executable, *own, *map(Path, SYSTEM_PROGRAMS)} if (executable := set(executable)) else set()
+    for path in own | set(readable) | programs:
+        _allow(system, rules, path, READ_ACCESS | (EXECUTE if path in programs else 0))
     _allow(system, rules, writable, READ_ACCESS | WRITE_ACCESS | (known.access & TRUNCATE))
     system.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     refused: int = system.syscall(ENFORCE_RULES, rules, 0)
@@ -237,7 +244,8 @@ def _allow(system: ctypes.CDLL, rules: int, path: Path, access: int) -> None:
         os.close(place)
 
 
-def _filter_calls() -> bool:
+def _filter_calls(permitted: Mapping[str, tuple[int, ...]]) -> bool:
+    """``permitted``: numbers that are not refused, by machine."""
     name = platform.machine()
     if name not in MACHINES:
         return False
@@ -251,6 +259,7 @@ def _filter_calls() -> bool:
             step
             for calls in REFUSED_CALLS.values()
             for call in getattr(calls, name)
+            if call not in permitted.get(name, ())
             for step in _where(JUMP_EQUAL, call, NOT_PERMITTED)
         ),
         *(step for call in UNKNOWN_CALLS for step in _where(JUMP_EQUAL, call, NO_SUCH_CALL)),
