@@ -31,6 +31,7 @@ from conversations.models import (
     LintFinding,
     McpCall,
     McpServer,
+    McpSignIn,
     McpTool,
     Message,
     ModerationFinding,
@@ -64,6 +65,7 @@ from tests.conversations.factories import (
     make_invitation,
     make_lint_finding,
     make_mcp_call,
+    make_mcp_sign_in,
     make_moderator,
     make_project,
     make_prompt,
@@ -200,6 +202,7 @@ def belongings(person: User) -> Row:
         McpCall: (call := make_mcp_call(thread)).pk,
         McpTool: call.tool_id,
         McpServer: call.tool.server_id,
+        McpSignIn: make_mcp_sign_in(call.tool.server, person).pk,
         Webhook: (webhook := make_webhook(person)).pk,
         WebhookDelivery: webhooks.ping(webhook).pk,
         OutgoingMail: OutgoingMail.objects.create(

@@ -5,11 +5,12 @@ SDK follows a redirect only within the address's own origin.
 """
 
 import asyncio
+import base64
 import hashlib
 import json
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,21 +24,43 @@ from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import CallToolResult, EmbeddedResource, Implementation, TextContent, TextResourceContents, Tool
+from mcp_types import (
+    BlobResourceContents,
+    ContentBlock,
+    EmbeddedResource,
+    Implementation,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListToolsResult,
+    TextContent,
+    TextResourceContents,
+    Tool,
+)
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from conversations.mcp_client.confined import NOT_SHUT_IN
-from conversations.mcp_client.endpoints import Answer, CallFailed, Definition, Endpoint, ServerError
+from conversations.mcp_client.endpoints import (
+    Answer,
+    Argument,
+    CallFailed,
+    Content,
+    Definition,
+    Endpoint,
+    Prompt,
+    Resource,
+    ServerError,
+)
 from conversations.mcp_client.programs import Program, command_for
-from conversations.models.mcp import DESCRIPTION_CHARS, SCHEMA_CHARS, TOOL_NAME_CHARS
+from conversations.models.mcp import DESCRIPTION_CHARS, SCHEMA_CHARS, TOOL_NAME_CHARS, URL_CHARS
 from conversations.providers.http_client import connection_code, open_client
 from conversations.runtime.text import clean
 
 CONNECT_SECONDS, LIST_SECONDS = 5.0, 20.0
 MOST_BYTES = 4 * 1024 * 1024
 """Of all answers of one connection."""
-MOST_TOOLS, MOST_PAGES = 200, 20
+MOST_LISTED, MOST_PAGES, MOST_ARGUMENTS = 200, 20, 20
+NAME_CHARS = 200
 ROOT = Path(__file__).parents[2]
 
 
@@ -55,19 +78,88 @@ class Unauthorized(httpx2.TransportError):
 
 async def list_tools(endpoint: Endpoint) -> list[Definition]:
     """The tools that can be offered, in the server's order. Raises ``ServerError``."""
-    definitions: dict[str, Definition] = {}
-    cursor: str | None = None
+    async with asking(endpoint) as client:
+        tools = [tool async for page in pages(client.list_tools) for tool in page.tools]
+    definitions = {tool.name: definition for tool in tools if (definition := definition_of(tool))}
+    return list(definitions.values())[:MOST_LISTED]
+
+
+async def list_resources(endpoint: Endpoint) -> list[Resource]:
+    """Raises ``ServerError``, as the next three do."""
+    async with asking(endpoint) as client:
+        rows = [row async for page in pages(client.list_resources) for row in page.resources]
+    return [
+        Resource(
+            uri=row.uri,
+            name=clean(row.title or row.name)[:NAME_CHARS],
+            description=clean(row.description or "")[:DESCRIPTION_CHARS],
+            media_type=clean(row.mime_type or "")[:NAME_CHARS],
+            size=row.size,
+        )
+        for row in rows[:MOST_LISTED]
+        if len(row.uri) <= URL_CHARS
+    ]
+
+
+async def read_resource(endpoint: Endpoint, uri: str) -> Content:
+    async with asking(endpoint) as client:
+        contents = (await client.read_resource(uri)).contents
+    match contents:
+        case [TextResourceContents() as first, *_]:
+            return Content(data=first.text.encode(), media_type=first.mime_type or "text/plain")
+        case [BlobResourceContents() as first, *_]:
+            return Content(data=_decoded(first.blob), media_type=first.mime_type or "")
+    raise ServerError("it holds nothing")
+
+
+async def list_prompts(endpoint: Endpoint) -> list[Prompt]:
+    async with asking(endpoint) as client:
+        rows = [row async for page in pages(client.list_prompts) for row in page.prompts]
+    return [
+        Prompt(
+            name=row.name,
+            description=clean(row.description or row.title or "")[:DESCRIPTION_CHARS],
+            arguments=[
+                Argument(
+                    name=each.name,
+                    description=clean(each.description or "")[:DESCRIPTION_CHARS],
+                    required=bool(each.required),
+                )
+                for each in (row.arguments or ())[:MOST_ARGUMENTS]
+            ],
+        )
+        for row in rows[:MOST_LISTED]
+        if len(row.name) <= NAME_CHARS
+    ]
+
+
+async def get_prompt(endpoint: Endpoint, name: str, arguments: Mapping[str, str]) -> str:
+    async with asking(endpoint) as client:
+        answer = await client.get_prompt(name, dict(arguments))
+    return text_of([message.content for message in answer.messages])
+
+
+@asynccontextmanager
+async def asking(endpoint: Endpoint) -> AsyncIterator[Client]:
+    """For what changes nothing. What goes wrong raises ``ServerError``."""
     try:
         async with asyncio.timeout(LIST_SECONDS), connected(endpoint) as client:
-            for _ in range(MOST_PAGES):
-                page = await client.list_tools(cursor=cursor)
-                definitions |= {tool.name: definition for tool in page.tools if (definition := definition_of(tool))}
-                cursor = page.next_cursor
-                if cursor is None or len(definitions) >= MOST_TOOLS:
-                    break
+            yield client
     except Exception as error:
         raise ServerError(problem_of(error), asks_for_sign_in=is_unauthorized(error)) from error
-    return list(definitions.values())[:MOST_TOOLS]
+
+
+async def pages[T: (ListToolsResult, ListResourcesResult, ListPromptsResult)](
+    listing: Callable[..., Awaitable[T]],
+) -> AsyncIterator[T]:
+    """As many as are read."""
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await listing(cursor=cursor)
+        yield page
+        cursor = page.next_cursor
+        if cursor is None:
+            break
 
 
 async def call_tool(endpoint: Endpoint, name: str, input: Mapping[str, Any]) -> Answer:
@@ -82,7 +174,7 @@ async def call_tool(endpoint: Endpoint, name: str, input: Mapping[str, Any]) -> 
         unauthorized = is_unauthorized(error)
         is_unknown = is_sent and refused is None and not unauthorized
         raise CallFailed(problem_of(error), is_unknown=is_unknown, asks_for_sign_in=unauthorized) from error
-    return Answer(text=text_of(answer), is_error=bool(answer.is_error))
+    return Answer(text=text_of(answer.content, answer.structured_content), is_error=bool(answer.is_error))
 
 
 @asynccontextmanager
@@ -218,10 +310,10 @@ def definition_of(tool: Tool) -> Definition | None:
     )
 
 
-def text_of(answer: CallToolResult) -> str:
+def text_of(contents: Iterable[ContentBlock], structured: Any = None) -> str:
     """What a model can read of it; of the rest, what it is. Pure."""
     parts = []
-    for content in answer.content:
+    for content in contents:
         match content:
             case TextContent():
                 parts.append(content.text)
@@ -229,9 +321,17 @@ def text_of(answer: CallToolResult) -> str:
                 parts.append(resource.text)
             case _:
                 parts.append(f"[{content.type}: not shown]")
-    if not parts and answer.structured_content is not None:
-        parts.append(json.dumps(answer.structured_content, ensure_ascii=False))
+    if not parts and structured is not None:
+        parts.append(json.dumps(structured, ensure_ascii=False))
     return clean("\n\n".join(parts)) or "(nothing)"
+
+
+def _decoded(blob: str) -> bytes:
+    """Raises ``ServerError``."""
+    try:
+        return base64.b64decode(blob, validate=True)
+    except ValueError as error:
+        raise ServerError("what it holds is not understood") from error
 
 
 def problem_of(error: BaseException) -> str:

@@ -69,6 +69,37 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Resource:
+    """What a server has to be read: ``size`` in bytes, where it says."""
+
+    uri: str
+    name: str
+    description: str
+    media_type: str
+    size: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument:
+    name: str
+    description: str
+    required: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    name: str
+    description: str
+    arguments: Sequence[Argument]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClientAddress:
     """Where a sign-in to one server comes back to, and where this installation is described for it."""
 
@@ -115,6 +146,27 @@ async def call_tool(endpoint: Endpoint, name: str, input: Mapping[str, Any]) -> 
     """Raises ``CallFailed``."""
     answer: Answer = await (await _imported("call_tool"))(endpoint, name, input)
     return answer
+
+
+async def list_resources(endpoint: Endpoint) -> list[Resource]:
+    """Raises ``ServerError``, as the next three do."""
+    listed: list[Resource] = await (await _imported("list_resources"))(endpoint)
+    return listed
+
+
+async def read_resource(endpoint: Endpoint, uri: str) -> Content:
+    content: Content = await (await _imported("read_resource"))(endpoint, uri)
+    return content
+
+
+async def list_prompts(endpoint: Endpoint) -> list[Prompt]:
+    listed: list[Prompt] = await (await _imported("list_prompts"))(endpoint)
+    return listed
+
+
+async def get_prompt(endpoint: Endpoint, name: str, arguments: Mapping[str, str]) -> str:
+    text: str = await (await _imported("get_prompt"))(endpoint, name, arguments)
+    return text
 
 
 async def begin_sign_in(server: str, address: ClientAddress) -> Beginning:

@@ -95,7 +95,7 @@ def end(user: User, server: McpServer) -> None:
 
 def forget(rows: QuerySet[McpSignIn]) -> None:
     """Delete them. Their tokens are revoked once that is stored, as far as who gave them can be reached: it takes seconds."""
-    grants = list(rows.exclude(grant=b"").values_list("grant", flat=True))
+    grants = [bytes(grant) for grant in rows.exclude(grant=b"").values_list("grant", flat=True)]
     rows.delete()
     if grants:
         transaction.on_commit(lambda: revoke(grants), robust=True)
@@ -105,7 +105,7 @@ def revoke(grants: Sequence[bytes]) -> None:
     readable = []
     for grant in grants:
         try:
-            readable.append(encryption.decrypt(bytes(grant), purpose=SIGN_IN_PURPOSE))
+            readable.append(encryption.decrypt(grant, purpose=SIGN_IN_PURPOSE))
         except encryption.NotDecryptable:
             continue  # there is nothing to be revoked by
 

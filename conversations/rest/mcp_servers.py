@@ -8,7 +8,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.mcp_client import permissions, servers, sign_ins
+from conversations import tasks
+from conversations.mcp_client import offers, permissions, servers, sign_ins
 from conversations.models import McpCall, McpServer, McpTool, Scope
 from conversations.models.mcp import HEADER_CHARS, JOINT, NAME_CHARS, SECRET_CHARS, URL_CHARS
 from conversations.rest.base import APIView, caller
@@ -16,6 +17,7 @@ from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Id, Time, fill
 from conversations.runtime.site import requested_address
+from conversations.wire.files import FileAnswer, file_object
 
 
 def is_server_name(value: str) -> None:
@@ -110,6 +112,47 @@ class SignInBegun(TypedDict):
         "Where the caller signs in, in a browser in which they are signed in here; within ten minutes it leads back.",
     ]
     issuer: Annotated[str, "Who signs them in."]
+
+
+class ResourceAnswer(TypedDict):
+    uri: Annotated[str, "What the server calls it by."]
+    name: Annotated[str, "Its name or title."]
+    description: Annotated[str, "What the server says of it."]
+    media_type: Annotated[str, "Empty: it does not say."]
+    size: Annotated[int | None, "In bytes, where it says."]
+
+
+class ResourcesAnswer(TypedDict):
+    results: Annotated[list[ResourceAnswer], "At most 200, in the server's order."]
+
+
+class ResourceChoice(TypedDict):
+    uri: Annotated[str, {"max_length": URL_CHARS}, "The `uri` of a resource."]
+    name: NotRequired[Annotated[str, {"max_length": 200}, "What the file is called. Without it: the end of `uri`."]]
+
+
+class ArgumentAnswer(TypedDict):
+    name: Annotated[str, "Its name."]
+    description: Annotated[str, "What the server says of it."]
+    required: Annotated[bool, "Whether the server needs it."]
+
+
+class ServerPromptAnswer(TypedDict):
+    name: Annotated[str, "Its name."]
+    description: Annotated[str, "What the server says of it."]
+    arguments: Annotated[list[ArgumentAnswer], "What it is filled with."]
+
+
+class PromptsAnswer(TypedDict):
+    results: Annotated[list[ServerPromptAnswer], "At most 200, in the server's order."]
+
+
+class PromptArguments(TypedDict):
+    arguments: Annotated[dict[str, str], "By name."]
+
+
+class PromptTextAnswer(TypedDict):
+    text: Annotated[str, "Its messages, without the rest that they hold; cut with a mark where it is too long."]
 
 
 class CallAnswer(TypedDict):
@@ -208,6 +251,51 @@ class McpServerSignIn(APIView):
         """End the caller's sign-in to a server; its tokens are revoked where they were given, if that can be."""
         sign_ins.end(caller(request), servers.get_usable(caller(request), server_id))
         return Response(status=204)
+
+
+class McpResourceList(APIView):
+    part = Scope.SERVERS
+
+    @extend_schema(responses=described(ResourcesAnswer))
+    def get(self, request: Request, server_id: str) -> Response:
+        """What a server, of the caller's or for everybody, has to be read; asked of it now. Else 409 `server_unreachable`."""
+        server = servers.get_usable(caller(request), server_id)
+        rows = [fill(ResourceAnswer, each) for each in offers.resources_of(caller(request), server)]
+        return Response({"results": rows})
+
+
+class McpResourceAttaching(APIView):
+    @extend_schema(request=described(ResourceChoice), responses={201: described(FileAnswer)})
+    def post(self, request: Request, server_id: str) -> Response:
+        """Make a file of the caller's of a resource, as if it had been uploaded: send a message with its id."""
+        server, choice = servers.get_usable(caller(request), server_id), valid(ResourceChoice, request)
+        name = choice.get("name", "")
+        file = offers.attach(caller(request), server, choice["uri"], name=name, enqueue=tasks.enqueue_reading)
+        return Response(file_object(file), status=201)
+
+
+class McpPromptList(APIView):
+    part = Scope.SERVERS
+
+    @extend_schema(responses=described(PromptsAnswer))
+    def get(self, request: Request, server_id: str) -> Response:
+        """Prompts of a server, of the caller's or for everybody; asked of it now. Else 409 `server_unreachable`."""
+        server = servers.get_usable(caller(request), server_id)
+        rows = [
+            fill(ServerPromptAnswer, each, arguments=[fill(ArgumentAnswer, argument) for argument in each.arguments])
+            for each in offers.prompts_of(caller(request), server)
+        ]
+        return Response({"results": rows})
+
+
+class McpPromptText(APIView):
+    part = Scope.SERVERS
+
+    @extend_schema(request=described(PromptArguments), responses=described(PromptTextAnswer))
+    def post(self, request: Request, server_id: str, name: str) -> Response:
+        """The text of a prompt with these arguments, to be looked at and sent by the caller. Nothing is sent by itself."""
+        server, arguments = servers.get_usable(caller(request), server_id), valid(PromptArguments, request)["arguments"]
+        return Response({"text": offers.prompt_text(caller(request), server, name, arguments)})
 
 
 class McpCallList(APIView):

@@ -1,6 +1,7 @@
 """The pages on which people connect MCP servers, allow their tools, and answer what calls ask. They need no script."""
 
 import json
+from functools import partial
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -107,10 +108,13 @@ def switch(request: SignedInRequest, server_id: UUID) -> HttpResponse:
 @never_cache
 @login_required
 @require_POST
-@fresh_sign_in()
 def sign_in(request: SignedInRequest, server_id: UUID) -> HttpResponse:
     """Begin it, and say who asks for it: the page leads there, which a form must not."""
-    server = _usable(request, server_id)
+    begun: HttpResponse = fresh_sign_in()(partial(_begin, server=_usable(request, server_id)))(request)
+    return begun
+
+
+def _begin(request: SignedInRequest, server: McpServer) -> HttpResponse:
     try:
         address = sign_ins.address_for(requested_address(request), server.pk)
         beginning = sign_ins.begin(request.user, server, address)

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -37,16 +36,6 @@ def tickets() -> Iterator[ToolServer]:
     loop.close()
 
 
-@pytest.fixture
-def offering(browser_database: str) -> Iterator[None]:
-    """The assistant offers tools of servers."""
-    with psycopg.connect(browser_database, autocommit=True) as rows:
-        rows.execute("UPDATE conversations_assistant SET tools = array_append(tools, 'find_tools') WHERE is_default")
-        yield
-        rows.execute("UPDATE conversations_assistant SET tools = array_remove(tools, 'find_tools')")
-
-
-@pytest.mark.usefixtures("offering")
 def test_a_call_is_made_once_the_person_has_said_so_in_the_conversation(
     chat: Chat, model: ModelServer, tickets: ToolServer
 ) -> None:

@@ -37,6 +37,8 @@ from conversations.models import (
     Invitation,
     LintFinding,
     McpCall,
+    McpServer,
+    McpSignIn,
     McpTool,
     Message,
     ModerationFinding,
@@ -274,6 +276,10 @@ def make_mcp_call(thread: Thread) -> McpCall:
         input_digest="d",
         state=McpCall.State.ASKED,
     )
+
+
+def make_mcp_sign_in(server: McpServer, user: User) -> McpSignIn:
+    return McpSignIn.objects.create(user=user, server=server, issuer="https://id.example.org/")
 
 
 def make_schedule(

@@ -83,6 +83,7 @@ OVER_THE_API = {
     "shares/<str:share_id>/": "DELETE",
     "mcp-servers/": "POST",
     "mcp-servers/<str:server_id>/": "PATCH DELETE",
+    "mcp-servers/<str:server_id>/sign-in/": "DELETE",
     "mcp-calls/<str:call_id>/answer/": "POST",
     "webhooks/": "POST",
     "webhooks/<str:webhook_id>/": "PATCH DELETE",
@@ -114,7 +115,8 @@ THEIR_OWN = {
     },
     **{f"threads/<str:thread_id>/presets/<str:slug>/{part}": "POST" for part in ("", "stream/")},
     "topics/<str:topic_id>/": "PATCH",
-    "mcp-servers/<str:server_id>/refresh/": "POST",
+    **{f"mcp-servers/<str:server_id>/{part}/": "POST" for part in ("refresh", "sign-in", "resources/attach")},
+    "mcp-servers/<str:server_id>/prompts/<str:name>/": "POST",
     "webhooks/<str:webhook_id>/ping/": "POST",
     "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/redeliver/": "POST",
 }

@@ -35,10 +35,7 @@ def loopback(settings: Settings) -> None:
 
 @pytest.fixture
 def thread(user: User) -> Thread:
-    assistant = Assistant.objects.get(slug="analyst")
-    assistant.tools = [*assistant.tools, "find_tools"]
-    assistant.save()
-    return make_thread(user, assistant=assistant)
+    return make_thread(user, assistant=Assistant.objects.get(slug="analyst"))
 
 
 @pytest.fixture
@@ -186,6 +183,19 @@ async def test_a_tool_that_changed_after_it_was_allowed_is_not_offered(
     assert refused.code == (409, "invalid_request", "tool_changed")  # what was seen is not what is there
 
 
+async def test_an_assistant_that_offers_them_sends_not_a_byte_more_for_who_has_none(
+    user: User, thread: Thread, model: ModelServer
+) -> None:
+    await ask(user, thread, "Hello.")
+    assistant = await Assistant.objects.aget(slug="analyst")
+    assert "find_tools" in assistant.tools  # as shipped
+    assistant.tools = [name for name in assistant.tools if name != "find_tools"]
+    await assistant.asave()
+    await ask(user, await in_database(make_thread)(user, assistant=assistant), "Hello.")
+    with_them, without = (json.dumps({**body, "metadata": None}, sort_keys=True) for body in model.bodies[-2:])
+    assert with_them == without
+
+
 async def test_a_hundred_tools_of_ten_servers_take_little_and_are_found_and_called(
     api: Api, user: User, thread: Thread, model: ModelServer
 ) -> None:
@@ -262,6 +272,28 @@ async def test_it_leads_to_no_other_host_and_into_no_inner_network(
     for url in (tickets.url, "http://169.254.169.254/", "ftp://example.org", "https://ada:pw@example.org/"):
         refused = await api.post("mcp-servers/", {"name": "inner", "url": url})
         assert refused.code == (400, "invalid_request", "invalid_server"), url
+
+
+async def test_resources_become_files_and_prompts_become_text(api: Api, tickets: ToolServer) -> None:
+    tickets.resources = {
+        "tickets://notes/Hull": "# Hull\nIt leaks.",
+        "tickets://notes/x.exe": b"\x7fELF" + bytes(range(256)),
+    }
+    row = (await api.post("mcp-servers/", {"name": "tickets", "url": tickets.url})).body
+    place = f"mcp-servers/{row['id']}"
+    listed = (await api.get(f"{place}/resources/")).body["results"]
+    assert [each["uri"] for each in listed] == list(tickets.resources)
+    made = await api.post(f"{place}/resources/attach/", {"uri": "tickets://notes/Hull"})
+    assert (made.status, made.body["name"], made.body["kind"]) == (201, "Hull.md", "text"), made.body
+    refused = await api.post(f"{place}/resources/attach/", {"uri": "tickets://notes/x.exe"})
+    assert refused.status == 400  # as if it had been uploaded
+    gone = await api.post(f"{place}/resources/attach/", {"uri": "tickets://notes/none"})
+    assert gone.code == (409, "invalid_request", "server_unreachable")
+
+    (prompt,) = (await api.get(f"{place}/prompts/")).body["results"]
+    assert (prompt["name"], [each["name"] for each in prompt["arguments"]]) == ("review", ["ticket"])
+    written = await api.post(f"{place}/prompts/review/", {"arguments": {"ticket": "12"}})
+    assert written.body == {"text": "Review 12."}
 
 
 async def test_a_call_that_was_cut_off_is_told_as_unknown_and_never_made_again_unasked(

@@ -115,7 +115,8 @@ async def test_a_person_signs_in_calls_tools_is_renewed_and_signs_out(
     assert "It is done." in await call() and accounts.renewals == 1
     await McpSignIn.objects.aupdate(expires_at=clock.now() + timedelta(seconds=5))
     assert "It is done." in await call() and accounts.renewals == 2
-    accounts.access.clear(), accounts.refresh.clear()
+    accounts.access.clear()
+    accounts.refresh.clear()
     assert "you have to sign in to it again" in await call()
     assert not await person.is_signed_in()
 
@@ -146,7 +147,7 @@ async def test_each_person_signs_in_to_a_server_for_everybody(
 
     assert "you have to sign in to it" in await call() and server.tools.calls == []
     page = await person.browser.get("/account/servers/")
-    assert "Servers for everybody that you sign in to" in page.text
+    assert "Servers for everybody that you sign in to" in page.content.decode()
     await person.come_back(await person.sign_in(id))
     assert "It is done." in await call()
     used = {headers["authorization"] for headers in server.tools.headers}
@@ -248,7 +249,7 @@ SIGNS_IN = {
     "registration_endpoint": "SITE/register",
     "code_challenge_methods_supported": ["S256"],
 }
-BAD = {
+BAD: dict[str, dict[str, Any]] = {
     "it does not say who signs people in": {},
     "it leads to the sign-in of another server": {RESOURCE: DESCRIBED | {"resource": "https://bank.example.org/mcp"}},
     "who signs people in to it answers what can't be trusted": {

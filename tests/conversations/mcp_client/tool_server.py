@@ -1,6 +1,7 @@
 """A server of the Model Context Protocol, by the official SDK over streamable HTTP, whose tools a test chooses and changes."""
 
 import asyncio
+import base64
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -10,11 +11,23 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
+    BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
@@ -44,6 +57,8 @@ class ToolServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     reached: threading.Event = field(default_factory=threading.Event)
     url: str = ""
+    resources: dict[str, str | bytes] = field(default_factory=dict)
+    """By address: what is read there."""
 
     async def list_tools(self, _: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=list(self.tools))
@@ -55,9 +70,37 @@ class ToolServer:
             await asyncio.sleep(0.02)
         return CallToolResult(content=[TextContent(text=self.answer)])
 
+    async def list_resources(self, _: Any, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        rows = [Resource(uri=uri, name=uri, description="To be read.") for uri in self.resources]
+        return ListResourcesResult(resources=rows)
+
+    async def read_resource(self, _: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
+        held, uri = self.resources[params.uri], params.uri
+        if isinstance(held, str):
+            return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type="text/markdown", text=held)])
+        blob = base64.b64encode(held).decode()
+        return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type="image/png", blob=blob)])
+
+    async def list_prompts(self, _: Any, __: PaginatedRequestParams | None) -> ListPromptsResult:
+        prompt = Prompt(name="review", arguments=[PromptArgument(name="ticket", required=True)])
+        return ListPromptsResult(prompts=[prompt])
+
+    async def get_prompt(self, _: Any, params: GetPromptRequestParams) -> GetPromptResult:
+        text = f"Review {(params.arguments or {})['ticket']}."
+        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
+
     async def application(self, scope: Any, receive: Any, send: Any) -> None:
         self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
-        server: Server[Any] = Server("tickets", version="1", on_list_tools=self.list_tools, on_call_tool=self.call_tool)
+        server: Server[Any] = Server(
+            "tickets",
+            version="1",
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_read_resource=self.read_resource,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+        )
         manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)

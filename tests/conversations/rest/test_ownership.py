@@ -20,6 +20,7 @@ from conversations.models import (
     GroupManager,
     McpCall,
     McpServer,
+    McpSignIn,
     McpTool,
     Message,
     Project,
@@ -134,6 +135,12 @@ CALLS = [
     ("GET", "mcp-servers/{server}/", None, "server_not_found"),
     ("PATCH", "mcp-servers/{server}/", {"is_active": False}, "server_not_found"),
     ("POST", "mcp-servers/{server}/refresh/", None, "server_not_found"),
+    ("POST", "mcp-servers/{server}/sign-in/", None, "server_not_found"),
+    ("DELETE", "mcp-servers/{server}/sign-in/", None, "server_not_found"),
+    ("GET", "mcp-servers/{server}/resources/", None, "server_not_found"),
+    ("POST", "mcp-servers/{server}/resources/attach/", {"uri": "x://y"}, "server_not_found"),
+    ("GET", "mcp-servers/{server}/prompts/", None, "server_not_found"),
+    ("POST", "mcp-servers/{server}/prompts/x/", {"arguments": {}}, "server_not_found"),
     ("DELETE", "mcp-servers/{server}/", None, "server_not_found"),
     ("POST", "mcp-calls/{call}/answer/", {"answer": "once"}, "tool_call_not_found"),
     ("GET", "webhooks/{webhook}/", None, "webhook_not_found"),
@@ -145,7 +152,20 @@ CALLS = [
     ("DELETE", "webhooks/{webhook}/", None, "webhook_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-TABLES += [Feedback, File, FilePart, McpCall, McpServer, McpTool, Project, Schedule, Share, Webhook, WebhookDelivery]
+TABLES += [
+    Feedback,
+    File,
+    FilePart,
+    McpCall,
+    McpServer,
+    McpSignIn,
+    McpTool,
+    Project,
+    Schedule,
+    Share,
+    Webhook,
+    WebhookDelivery,
+]
 IDS = [
     "thread",
     "request",
@@ -253,7 +273,8 @@ def filled(body: Any, ids: dict[str, Any]) -> Any:
     return {named: str(ids[named])} if named else body
 
 
-NOT_THERE = {"files/{file}/thumbnail/", "files/{file}/pages/1/", "mcp-servers/{server}/refresh/"}
+ASKED = ("refresh/", "resources/", "resources/attach/", "prompts/", "prompts/x/")
+NOT_THERE = {"files/{file}/thumbnail/", "files/{file}/pages/1/", *(f"mcp-servers/{{server}}/{path}" for path in ASKED)}
 """The file is a text, and the server is nowhere."""
 
 

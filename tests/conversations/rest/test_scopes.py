@@ -59,7 +59,7 @@ STAFF = {("GET", f"/api/v1/{path}/") for path in ("feedback", "findings")}
 PARTS = {
     Scope.MEMORY: re.compile(r"/api/v1/(memories|topics|days|preferences)/"),
     Scope.FILES: re.compile(r"/api/v1/files/"),
-    Scope.SERVERS: re.compile(r"/api/v1/mcp-(servers|calls)/"),
+    Scope.SERVERS: re.compile(r"/api/v1/mcp-(servers|calls)/(?!.*/attach/)"),
     Scope.WEBHOOKS: re.compile(r"/api/v1/webhooks/"),
 }
 
