@@ -16,6 +16,7 @@ from conversations.staff.invitations import InvitationAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.lint_findings import LintFindingAdmin
 from conversations.staff.mail import OutgoingMailAdmin
+from conversations.staff.mcp_servers import McpCallAdmin, McpServerAdmin
 from conversations.staff.moderation import ModerationFindingAdmin, ModeratorAdmin
 from conversations.staff.notices import BannerAdmin, NoticeAdmin
 from conversations.staff.projects import ProjectAdmin
@@ -53,6 +54,8 @@ __all__ = [
     "LanguageModelAdmin",
     "LegalHoldAdmin",
     "LintFindingAdmin",
+    "McpCallAdmin",
+    "McpServerAdmin",
     "MessageAdmin",
     "ModerationFindingAdmin",
     "ModeratorAdmin",

@@ -199,7 +199,7 @@ def belongings(person: User) -> Row:
         RetentionRule: RetentionRule.objects.get_or_create(kind="accesses", defaults={"days": 0})[0].pk,
         Share: make_share(thread, title=True).pk,
         Invitation: make_invitation(person).pk,
-        McpCall: (call := make_mcp_call(thread)).pk,
+        McpCall: (call := make_mcp_call(thread, reply=snapshot.reply_id, call_id="1")).pk,
         McpTool: call.tool_id,
         McpServer: call.tool.server_id,
         McpSignIn: make_mcp_sign_in(call.tool.server, person).pk,

@@ -383,7 +383,6 @@ WITHOUT_TEXTS = {
     *(f"accounts/{name}/" for name in ("email", "reauthenticate", "password/change", "password/set", "3rdparty")),
     "account/tokens/",
     "notice/",
-    "account/servers/",
     *(f"account/servers/<uuid:server_id>/{name}" for name in ("", "delete/", "callback/")),
     "account/webhooks/",
     *(f"account/webhooks/<uuid:webhook_id>/{name}" for name in ("", "delete/")),

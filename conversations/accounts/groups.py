@@ -16,6 +16,8 @@ SEEN = {
         "feedback",
         "file",
         "lintfinding",
+        "mcpcall",
+        "mcpserver",
         "message",
         "model",
         "modelprice",

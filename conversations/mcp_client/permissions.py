@@ -7,7 +7,7 @@ time for one message, or after one of which nobody knows whether it was made, on
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -48,9 +48,17 @@ def state_of(call: McpCall) -> McpCall.State:
 
 def input_of(call: McpCall) -> Mapping[str, Any] | None:
     """What the model wrote, from the turn of its reply; ``None`` where that is gone."""
+    return next((block["input"] for block in _blocks(call) if block.get("id") == call.call_id), None)
+
+
+def result_of(call: McpCall) -> str | None:
+    """What the model was told of it, from the same turn."""
+    return next((block["content"] for block in _blocks(call) if block.get("tool_use_id") == call.call_id), None)
+
+
+def _blocks(call: McpCall) -> Sequence[Mapping[str, Any]]:
     turn = Message.objects.filter(user=call.user_id, reply=call.reply_id).first()
-    blocks = turn.blocks if turn else ()
-    return next((block["input"] for block in blocks if block.get("id") == call.call_id), None)
+    return turn.blocks if turn else ()
 
 
 @transaction.atomic

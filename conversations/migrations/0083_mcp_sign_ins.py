@@ -51,5 +51,16 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('user', 'server'), name='mcp_sign_in_once')],
             },
         ),
+        migrations.AlterModelOptions(
+            name='mcpcall', options={'default_permissions': ('view',), 'verbose_name': 'tool call'}
+        ),
+        migrations.AlterModelOptions(
+            name='mcpserver',
+            options={
+                'default_permissions': ('view',),
+                'permissions': [('connect_for_all_mcpserver', 'Can connect MCP servers for everybody')],
+                'verbose_name': 'MCP server',
+            },
+        ),
         migrations.RunPython(give, migrations.RunPython.noop),
     ]

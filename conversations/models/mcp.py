@@ -45,7 +45,7 @@ class McpServer(models.Model):
 
     class Meta:
         verbose_name = "MCP server"
-        default_permissions = ()
+        default_permissions = ("view",)
         permissions = [("connect_for_all_mcpserver", "Can connect MCP servers for everybody")]
         constraints = [
             models.UniqueConstraint(fields=["user", "name"], name="mcp_server_name"),
@@ -143,8 +143,8 @@ class McpCall(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = "MCP call"
-        default_permissions = ()
+        verbose_name = "tool call"
+        default_permissions = ("view",)
         indexes = [
             models.Index(fields=["user", "-created_at", "-id"], name="mcp_call_list"),
         ]

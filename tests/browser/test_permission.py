@@ -1,7 +1,5 @@
 """A call that may change something is asked about in the conversation, in a real browser."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import violations
 from tests.browser.pages import Chat, call
-from tests.conversations.mcp_client.tool_server import ToolServer, tool, tool_server
+from tests.conversations.mcp_client.tool_server import ToolServer, tool, tool_server_aside
 from tests.model_scripts import text, tool_use
 from tests.model_server import ModelServer
 
@@ -18,22 +16,8 @@ BOAT = {"title": "The boat leaks"}
 
 @pytest.fixture
 def tickets() -> Iterator[ToolServer]:
-    ready, over = threading.Event(), asyncio.Event()
-    loop, running = asyncio.new_event_loop(), list[ToolServer]()
-
-    async def serve() -> None:
-        async with tool_server(tool("create")) as server:
-            running.append(server)
-            ready.set()
-            await over.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    assert ready.wait(30)
-    yield running[0]
-    loop.call_soon_threadsafe(over.set)
-    thread.join()
-    loop.close()
+    with tool_server_aside(tool("create")) as server:
+        yield server
 
 
 def test_a_call_is_made_once_the_person_has_said_so_in_the_conversation(

@@ -261,7 +261,7 @@ def make_webhook(user: User, *events: str, url: str = "https://hooks.example.org
     return webhooks.create(user, name="Tickets", url=url, events=events or WebhookEvent.values)[0]
 
 
-def make_mcp_call(thread: Thread) -> McpCall:
+def make_mcp_call(thread: Thread, *, reply: uuid.UUID | None = None, call_id: str = "toolu_1") -> McpCall:
     """A call of a tool of a server of the person's, which waits for an answer."""
     name = f"tickets-{secrets.token_hex(4)}"
     server = servers.create(thread.user, name=name, url="https://tickets.example.org/mcp")
@@ -270,8 +270,8 @@ def make_mcp_call(thread: Thread) -> McpCall:
         user=thread.user,
         thread=thread,
         tool=tool,
-        reply_id=uuid7(),
-        call_id="toolu_1",
+        reply_id=reply or uuid7(),
+        call_id=call_id,
         tool_digest="d",
         input_digest="d",
         state=McpCall.State.ASKED,

@@ -3,8 +3,8 @@
 import asyncio
 import base64
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,3 +112,26 @@ async def tool_server(*tools: Tool) -> AsyncIterator[ToolServer]:
     async with serving(server.application) as url:
         server.url = f"{url}/mcp"
         yield server
+
+
+@contextmanager
+def tool_server_aside(*tools: Tool) -> Iterator[ToolServer]:
+    """In a thread, with an event loop of its own: for tests that have none."""
+    ready, over = threading.Event(), asyncio.Event()
+    loop, running = asyncio.new_event_loop(), list[ToolServer]()
+
+    async def serve() -> None:
+        async with tool_server(*tools) as server:
+            running.append(server)
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield running[0]
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+        loop.close()

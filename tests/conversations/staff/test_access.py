@@ -128,6 +128,7 @@ READ = {
     "conversations_file": "file",
     "conversations_feedback": "feedback",
     "conversations_project": "project",
+    "conversations_mcpcall": "tool call",
 }
 WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
 THREADS = "conversations_thread_changelist"
@@ -244,6 +245,7 @@ def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
         *(("reply", name) for name in ("owner", "preset", "client_id", "request_id", "stop_reason", "usage", "model")),
         ("artifact", "preset"),
         ("project", "model"),
+        *(("mcpcall", name) for name in ("call_id", "tool_digest", "input_digest")),
         *(("feedback", name) for name in ("provider", "model", "notes")),
         ("threadsummary", "made_by"),
         *(("file", name) for name in ("kind", "media_type", "place", "thumbnail")),
