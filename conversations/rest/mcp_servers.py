@@ -143,15 +143,15 @@ class ServerPromptAnswer(TypedDict):
     arguments: Annotated[list[ArgumentAnswer], "What it is filled with."]
 
 
-class PromptsAnswer(TypedDict):
+class ServerPromptsAnswer(TypedDict):
     results: Annotated[list[ServerPromptAnswer], "At most 200, in the server's order."]
 
 
-class PromptArguments(TypedDict):
+class ServerPromptArguments(TypedDict):
     arguments: Annotated[dict[str, str], "By name."]
 
 
-class PromptTextAnswer(TypedDict):
+class ServerPromptTextAnswer(TypedDict):
     text: Annotated[str, "Its messages, without the rest that they hold; cut with a mark where it is too long."]
 
 
@@ -277,7 +277,7 @@ class McpResourceAttaching(APIView):
 class McpPromptList(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(responses=described(PromptsAnswer))
+    @extend_schema(responses=described(ServerPromptsAnswer))
     def get(self, request: Request, server_id: str) -> Response:
         """Prompts of a server, of the caller's or for everybody; asked of it now. Else 409 `server_unreachable`."""
         server = servers.get_usable(caller(request), server_id)
@@ -291,11 +291,14 @@ class McpPromptList(APIView):
 class McpPromptText(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(request=described(PromptArguments), responses=described(PromptTextAnswer))
-    def post(self, request: Request, server_id: str, name: str) -> Response:
+    @extend_schema(request=described(ServerPromptArguments), responses=described(ServerPromptTextAnswer))
+    def post(self, request: Request, server_id: str, prompt_name: str) -> Response:
         """The text of a prompt with these arguments, to be looked at and sent by the caller. Nothing is sent by itself."""
-        server, arguments = servers.get_usable(caller(request), server_id), valid(PromptArguments, request)["arguments"]
-        return Response({"text": offers.prompt_text(caller(request), server, name, arguments)})
+        server, arguments = (
+            servers.get_usable(caller(request), server_id),
+            valid(ServerPromptArguments, request)["arguments"],
+        )
+        return Response({"text": offers.prompt_text(caller(request), server, prompt_name, arguments)})
 
 
 class McpCallList(APIView):

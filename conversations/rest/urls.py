@@ -105,7 +105,7 @@ urlpatterns = [
     path("mcp-servers/<str:server_id>/resources/", mcp_servers.McpResourceList.as_view()),
     path("mcp-servers/<str:server_id>/resources/attach/", mcp_servers.McpResourceAttaching.as_view()),
     path("mcp-servers/<str:server_id>/prompts/", mcp_servers.McpPromptList.as_view()),
-    path("mcp-servers/<str:server_id>/prompts/<str:name>/", mcp_servers.McpPromptText.as_view()),
+    path("mcp-servers/<str:server_id>/prompts/<str:prompt_name>/", mcp_servers.McpPromptText.as_view()),
     path("mcp-calls/", mcp_servers.McpCallList.as_view()),
     path("mcp-calls/<str:call_id>/answer/", mcp_servers.McpCallAnswering.as_view()),
     path("webhooks/", webhooks.WebhookList.as_view()),

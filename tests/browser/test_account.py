@@ -36,11 +36,11 @@ def test_an_account_is_left_and_kept_without_a_mouse(browser: Browser, server_ur
         for path in PAGES[2:]:
             chat.open(f"/{path}")
             assert faults(page) == {}, path
-        page.get_by_role("button", name="Delete my account in a day").press("Enter")
-        expect(page).to_have_url(re.compile("/accounts/reauthenticate/"))
+        chat.open("/accounts/reauthenticate/?next=/account/delete/")
         assert faults(page) == {}
         page.get_by_label("Password").press_sequentially(PASSWORD)
         page.keyboard.press("Enter")
+        page.get_by_role("button", name="Delete my account in a day").press("Enter")
         expect(page).to_have_url(re.compile("/accounts/leaving/$"))
         assert faults(page) == {}
         chat.open("/")

@@ -116,7 +116,7 @@ THEIR_OWN = {
     **{f"threads/<str:thread_id>/presets/<str:slug>/{part}": "POST" for part in ("", "stream/")},
     "topics/<str:topic_id>/": "PATCH",
     **{f"mcp-servers/<str:server_id>/{part}/": "POST" for part in ("refresh", "sign-in", "resources/attach")},
-    "mcp-servers/<str:server_id>/prompts/<str:name>/": "POST",
+    "mcp-servers/<str:server_id>/prompts/<str:prompt_name>/": "POST",
     "webhooks/<str:webhook_id>/ping/": "POST",
     "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/redeliver/": "POST",
 }

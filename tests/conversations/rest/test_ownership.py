@@ -273,7 +273,7 @@ def filled(body: Any, ids: dict[str, Any]) -> Any:
     return {named: str(ids[named])} if named else body
 
 
-ASKED = ("refresh/", "resources/", "resources/attach/", "prompts/", "prompts/x/")
+ASKED = ("refresh/", "sign-in/", "resources/", "resources/attach/", "prompts/", "prompts/x/")
 NOT_THERE = {"files/{file}/thumbnail/", "files/{file}/pages/1/", *(f"mcp-servers/{{server}}/{path}" for path in ASKED)}
 """The file is a text, and the server is nowhere."""
 

@@ -40,7 +40,7 @@ OF_THE_CONTRACT = {
     "GET mcp-servers/{server_id}/resources/",
     "POST mcp-servers/{server_id}/resources/attach/",
     "GET mcp-servers/{server_id}/prompts/",
-    "POST mcp-servers/{server_id}/prompts/{name}/",
+    "POST mcp-servers/{server_id}/prompts/{prompt_name}/",
     "GET mcp-calls/",
     "POST mcp-calls/{call_id}/answer/",
     "GET webhooks/",
