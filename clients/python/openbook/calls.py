@@ -408,10 +408,44 @@ def mcp_servers_delete(server_id: str | int) -> Call[None]:
     return Call("DELETE", f"mcp-servers/{part(server_id)}/")
 
 
+def mcp_servers_prompts_get(server_id: str | int) -> Call[types.ServerPromptsAnswer]:
+    """Prompts of a server, of the caller's or for everybody; asked of it now. Else 409 `server_unreachable`."""
+    return Call("GET", f"mcp-servers/{part(server_id)}/prompts/")
+
+
+def mcp_servers_prompts_create(
+    server_id: str | int, prompt_name: str | int, body: types.ServerPromptArguments
+) -> Call[types.ServerPromptTextAnswer]:
+    """The text of a prompt with these arguments, to be looked at and sent by the caller. Nothing is sent by itself."""
+    return Call("POST", f"mcp-servers/{part(server_id)}/prompts/{part(prompt_name)}/", body=body)
+
+
 def mcp_servers_refresh_create(server_id: str | int) -> Call[types.ServerAnswer]:
     """Read its tools anew. Those that are not as they were allowed are offered no more. Refused with 409
     `server_unreachable` where they can't be read; `details` says why."""
     return Call("POST", f"mcp-servers/{part(server_id)}/refresh/")
+
+
+def mcp_servers_resources_get(server_id: str | int) -> Call[types.ResourcesAnswer]:
+    """What a server, of the caller's or for everybody, has to be read; asked of it now. Else 409
+    `server_unreachable`."""
+    return Call("GET", f"mcp-servers/{part(server_id)}/resources/")
+
+
+def mcp_servers_resources_attach_create(server_id: str | int, body: types.ResourceChoice) -> Call[types.FileAnswer]:
+    """Make a file of the caller's of a resource, as if it had been uploaded: send a message with its id."""
+    return Call("POST", f"mcp-servers/{part(server_id)}/resources/attach/", body=body)
+
+
+def mcp_servers_sign_in_create(server_id: str | int) -> Call[types.SignInBegun]:
+    """Begin a sign-in to a server, of the caller's or for everybody, by OAuth. Refused with 409
+    `server_sign_in_failed` where it asks for none or can't be trusted with one; `details` says why."""
+    return Call("POST", f"mcp-servers/{part(server_id)}/sign-in/")
+
+
+def mcp_servers_sign_in_delete(server_id: str | int) -> Call[None]:
+    """End the caller's sign-in to a server; its tokens are revoked where they were given, if that can be."""
+    return Call("DELETE", f"mcp-servers/{part(server_id)}/sign-in/")
 
 
 def memories_list(

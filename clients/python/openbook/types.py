@@ -25,6 +25,12 @@ type ActionEnum = Literal["read", "export", "watch", "signin"]
 type ActorKindEnum = Literal["person", "staff", "token", "system", "unknown"]
 
 
+class ArgumentAnswer(TypedDict):
+    name: str
+    description: str
+    required: bool
+
+
 class ArtifactAnswer(TypedDict):
     id: str
     thread: str
@@ -952,6 +958,7 @@ class MessageAnswer(TypedDict):
     content: list[dict[str, Any]]
     text: str
     citations: list[Citation]
+    sources: list[WebSourceAnswer]
     status: str
     created_at: str
     token_count: int
@@ -1377,6 +1384,23 @@ class ReplyAnswer(TypedDict):
     total_tokens: int | None
 
 
+class ResourceAnswer(TypedDict):
+    uri: str
+    name: str
+    description: str
+    media_type: str
+    size: int | None
+
+
+class ResourceChoice(TypedDict):
+    uri: str
+    name: NotRequired[str]
+
+
+class ResourcesAnswer(TypedDict):
+    results: list[ResourceAnswer]
+
+
 type ResultEnum = Literal["allowed", "marked", "refused", "failed"]
 
 
@@ -1448,6 +1472,7 @@ class SectionAnswer(TypedDict):
     text: str | None
     forgotten_at: str | None
     quotes: NotRequired[list[QuotedTurnAnswer]]
+    sources: NotRequired[list[WebSourceAnswer]]
 
 
 class ServerAnswer(TypedDict):
@@ -1457,12 +1482,32 @@ class ServerAnswer(TypedDict):
     for_all: bool
     header: str
     has_secret: bool
+    signs_in: bool
+    signed_in: bool
     is_active: bool
     fetched_at: str | None
     problem: str
     tools: list[ServerToolAnswer]
     created_at: str
     updated_at: str
+
+
+class ServerPromptAnswer(TypedDict):
+    name: str
+    description: str
+    arguments: list[ArgumentAnswer]
+
+
+class ServerPromptArguments(TypedDict):
+    arguments: dict[str, Any]
+
+
+class ServerPromptTextAnswer(TypedDict):
+    text: str
+
+
+class ServerPromptsAnswer(TypedDict):
+    results: list[ServerPromptAnswer]
 
 
 class ServerToolAnswer(TypedDict):
@@ -1506,6 +1551,11 @@ class ShowsFields(TypedDict):
     files: NotRequired[bool]
     names: NotRequired[bool]
     title: NotRequired[bool]
+
+
+class SignInBegun(TypedDict):
+    url: str
+    issuer: str
 
 
 class SnapshotAnswer(TypedDict):
@@ -1767,6 +1817,13 @@ class VersionAnswer(TypedDict):
 
 
 type WaysEnum = Literal["retry", "continue", "rephrase", "fallback"]
+
+
+class WebSourceAnswer(TypedDict):
+    title: str
+    url: str
+    host: str
+    read: bool
 
 
 class WebhookAnswer(TypedDict):

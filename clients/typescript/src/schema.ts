@@ -25,6 +25,12 @@ export type ActionEnum = "read" | "export" | "watch" | "signin";
 
 export type ActorKindEnum = "person" | "staff" | "token" | "system" | "unknown";
 
+export interface ArgumentAnswer {
+  name: string;
+  description: string;
+  required: boolean;
+}
+
 export interface ArtifactAnswer {
   id: string;
   thread: string;
@@ -931,6 +937,7 @@ export interface MessageAnswer {
   content: Array<Record<string, unknown>>;
   text: string;
   citations: Array<Citation>;
+  sources: Array<WebSourceAnswer>;
   status: string;
   created_at: string;
   token_count: number;
@@ -1351,6 +1358,23 @@ export interface ReplyAnswer {
   total_tokens: number | null;
 }
 
+export interface ResourceAnswer {
+  uri: string;
+  name: string;
+  description: string;
+  media_type: string;
+  size: number | null;
+}
+
+export interface ResourceChoice {
+  uri: string;
+  name?: string;
+}
+
+export interface ResourcesAnswer {
+  results: Array<ResourceAnswer>;
+}
+
 export type ResultEnum = "allowed" | "marked" | "refused" | "failed";
 
 export interface RetryRequest {
@@ -1425,6 +1449,7 @@ export interface SectionAnswer {
   text: string | null;
   forgotten_at: string | null;
   quotes?: Array<QuotedTurnAnswer>;
+  sources?: Array<WebSourceAnswer>;
 }
 
 export interface ServerAnswer {
@@ -1434,12 +1459,32 @@ export interface ServerAnswer {
   for_all: boolean;
   header: string;
   has_secret: boolean;
+  signs_in: boolean;
+  signed_in: boolean;
   is_active: boolean;
   fetched_at: string | null;
   problem: string;
   tools: Array<ServerToolAnswer>;
   created_at: string;
   updated_at: string;
+}
+
+export interface ServerPromptAnswer {
+  name: string;
+  description: string;
+  arguments: Array<ArgumentAnswer>;
+}
+
+export interface ServerPromptArguments {
+  arguments: Record<string, unknown>;
+}
+
+export interface ServerPromptTextAnswer {
+  text: string;
+}
+
+export interface ServerPromptsAnswer {
+  results: Array<ServerPromptAnswer>;
 }
 
 export interface ServerToolAnswer {
@@ -1481,6 +1526,11 @@ export interface ShowsFields {
   files?: boolean;
   names?: boolean;
   title?: boolean;
+}
+
+export interface SignInBegun {
+  url: string;
+  issuer: string;
 }
 
 export interface SnapshotAnswer {
@@ -1736,6 +1786,13 @@ export interface VersionAnswer {
 }
 
 export type WaysEnum = "retry" | "continue" | "rephrase" | "fallback";
+
+export interface WebSourceAnswer {
+  title: string;
+  url: string;
+  host: string;
+  read: boolean;
+}
 
 export interface WebhookAnswer {
   id: string;
@@ -2266,6 +2323,20 @@ export interface Calls {
     body: undefined;
     answer: undefined;
   };
+  /** Prompts of a server, of the caller's or for everybody; asked of it now. Else 409 `server_unreachable`. */
+  "GET mcp-servers/{server_id}/prompts/": {
+    path: { server_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ServerPromptsAnswer;
+  };
+  /** The text of a prompt with these arguments, to be looked at and sent by the caller. Nothing is sent by itself. */
+  "POST mcp-servers/{server_id}/prompts/{prompt_name}/": {
+    path: { server_id: string | number; prompt_name: string | number };
+    query: object;
+    body: ServerPromptArguments;
+    answer: ServerPromptTextAnswer;
+  };
   /** Read its tools anew. Those that are not as they were allowed are offered no more. Refused with 409
    * `server_unreachable` where they can't be read; `details` says why. */
   "POST mcp-servers/{server_id}/refresh/": {
@@ -2273,6 +2344,36 @@ export interface Calls {
     query: object;
     body: undefined;
     answer: ServerAnswer;
+  };
+  /** What a server, of the caller's or for everybody, has to be read; asked of it now. Else 409
+   * `server_unreachable`. */
+  "GET mcp-servers/{server_id}/resources/": {
+    path: { server_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ResourcesAnswer;
+  };
+  /** Make a file of the caller's of a resource, as if it had been uploaded: send a message with its id. */
+  "POST mcp-servers/{server_id}/resources/attach/": {
+    path: { server_id: string | number };
+    query: object;
+    body: ResourceChoice;
+    answer: FileAnswer;
+  };
+  /** Begin a sign-in to a server, of the caller's or for everybody, by OAuth. Refused with 409
+   * `server_sign_in_failed` where it asks for none or can't be trusted with one; `details` says why. */
+  "POST mcp-servers/{server_id}/sign-in/": {
+    path: { server_id: string | number };
+    query: object;
+    body: undefined;
+    answer: SignInBegun;
+  };
+  /** End the caller's sign-in to a server; its tokens are revoked where they were given, if that can be. */
+  "DELETE mcp-servers/{server_id}/sign-in/": {
+    path: { server_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
   };
   /** What is remembered of the caller, newest first. */
   "GET memories/": {
