@@ -56,7 +56,7 @@ from tests.memory.factories import make_memory, make_topic
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 MESSAGE = {"content": "Hello"}
-CALLS = [
+CALLS: list[tuple[str, str, Any, str]] = [
     ("GET", "threads/{thread}/", None, "thread_not_found"),
     ("PATCH", "threads/{thread}/", {"title": "Mine now"}, "thread_not_found"),
     ("DELETE", "threads/{thread}/", None, "thread_not_found"),
