@@ -446,6 +446,7 @@ def with_everything(user: User) -> dict[str, Any]:
             "schedule_id": rows["conversations_schedule"],
             "webhook_id": rows["conversations_webhook"],
             "server_id": rows["conversations_mcpserver"],
+            "prompt_name": "review",
             "call_id": rows["conversations_mcpcall"],
             "delivery_id": rows["conversations_webhookdelivery"],
             "leaver_id": user.pk,

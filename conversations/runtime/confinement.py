@@ -70,8 +70,9 @@ REFUSED_CALLS = {
     ),
 }
 
-OF_ANOTHER = {"x86_64": (59, 322, 53), "aarch64": (221, 281, 199)}
-"""What a process needs to become another program: execve, execveat; and socketpair, by which event loops wake up."""
+OF_ANOTHER = {"x86_64": (59, 322, 53, 44), "aarch64": (221, 281, 199, 206)}
+"""What a process needs to become another program: execve, execveat; and socketpair and sendto, by which event loops wake up:
+there is no other socket to send by."""
 
 UNKNOWN_CALLS = (435, 437)
 """clone3 and openat2, whose arguments a filter can't see: the C library takes the older call where there is none of these."""

@@ -98,6 +98,7 @@ def things(user: User) -> dict[str, str]:
         "invitation_id": make_invitation(user).id,
         "call_id": (call := make_mcp_call(thread)).id,
         "server_id": call.tool.server_id,
+        "prompt_name": "review",
         "webhook_id": (webhook := make_webhook(user)).id,
         "delivery_id": webhooks.ping(webhook).id,
         "slug": "brd",

@@ -1,4 +1,4 @@
-"""Programs of others as clients of the server: the official conformance suite, the Inspector and the Claude CLI."""
+"""Programs of others as clients of the server: the official conformance suite and the Claude CLI."""
 
 import asyncio
 import json
@@ -71,26 +71,6 @@ async def test_the_conformance_suite_finds_nothing_wrong(open_site: str, tmp_pat
     assert code == 0, output
     passed = set(re.findall(r"✓ ([\w-]+): [1-9]\d* passed, 0 failed", output))
     assert passed == {"server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"}, output
-
-
-async def test_the_inspector_lists_tools_and_calls_one(site: str, user: User) -> None:
-    await in_database(make_memory)(user, "Owns the boat Marisol.")
-    inspector = str(PACKAGES / "inspector-cli/build/cli.js")
-    bearer = f"Authorization: Bearer {await token_of(user, Scope.MEMORY)}"
-    told = []
-    for asked in (
-        ("tools/list",),
-        ("tools/call", "--tool-name", "search_memory", "--tool-arg", "query=boat"),
-        ("resources/list",),
-    ):
-        code, output = await output_of(
-            *(NODE, inspector, "--cli", f"{site}/mcp/", "--transport", "http", "--header", bearer, "--method", *asked)
-        )
-        assert code == 0, output
-        told.append(json.loads(output[output.index("\n{") :]))
-    listed, called, resources = told
-    assert {tool["name"] for tool in listed["tools"]} >= {"search_memory", "remember"}
-    assert "Owns the boat Marisol." in json.dumps(called["content"]) and "resources" in resources
 
 
 async def test_the_claude_cli_searches_what_is_remembered(
