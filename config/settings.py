@@ -731,6 +731,13 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ArtifactKind": "artifacts.models.Kind",
         "ArtifactOrigin": "artifacts.models.ArtifactVersion.Origin",
+        "ConnectionKind": "conversations.models.connections.Kind",
+        "CacheLifetime": "conversations.models.Assistant.CacheLifetime",
+        "Effort": "conversations.models.Effort",
+        "RunState": "conversations.models.Replay.State",
+        "RequestStatus": "conversations.models.ContextSnapshot.Status",
+        "FeedbackState": "conversations.models.Feedback.State",
+        "FindingState": "conversations.models.LintFinding.State",
         "MemoryOrigin": "memory.models.Memory.Origin",
         "FeedbackReason": "conversations.models.Feedback.Reason",
         "SharedKind": "conversations.rest.shares.KINDS",

@@ -129,6 +129,24 @@ class ProjectNotEmpty(OpenbookError):
     type, code, status = "conflict", "project_not_empty", 409
 
 
+class RowNotFound(NotFound):
+    """Of what staff keep."""
+
+    code = "row_not_found"
+    message = "There is no such row. Check its id, or its name."
+
+
+class RowInUse(OpenbookError):
+    type, code, status = "conflict", "row_in_use", 409
+    message = "It can't be deleted, because something else needs it. Switch it off in place of that, where it can be."
+
+
+class ServiceRefused(OpenbookError):
+    """A service that models are asked of did not answer as it should; the message says why."""
+
+    type, code, status = "model", "service_refused", 502
+
+
 class PromptNotFound(NotFound):
     code = "prompt_not_found"
     message = "There is no such prompt, or it isn't yours. Check the id."

@@ -74,6 +74,7 @@ class Kind(Enum):
     AUDIT_CALL = "a call of auditors"
     INVITATION_CALL = "a call of staff who may invite, and of managers of groups"
     ASSISTANT_CALL = "a call of staff who may change assistants"
+    ADMIN_CALL = "a call to what staff keep, for who may do the same in the admin"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
     SCIM = "a call of a directory, which takes a token with its scope"
@@ -91,6 +92,7 @@ class Kind(Enum):
     AUDIT_CALL,
     INVITATION_CALL,
     ASSISTANT_CALL,
+    ADMIN_CALL,
     PROGRAM,
     ROW_CALL,
     SCIM,
@@ -131,6 +133,32 @@ DIRECTORY: dict[str, list[str]] = {
     **{name: ["GET", "PUT", "PATCH", "DELETE"] for name in ("Users/<str:id>", "Groups/<str:id>")},
 }
 """Methods of each address of SCIM, whose views are loaded when they are called."""
+KEPT = {
+    "staff/assistants/": "conversations.{}_assistant",
+    "staff/presets/": "artifacts.{}_preset",
+    "staff/models/": "conversations.{}_model",
+    "staff/connections/": "conversations.{}_connection",
+    "staff/groups/": "auth.{}_group",
+    "staff/budgets/": "conversations.{}_budget",
+}
+"""Tables of staff, and the right that each act on one takes."""
+ADMINISTERED: dict[str, tuple[str, ...]] = {
+    **{path: (right,) for path, right in KEPT.items()},
+    **{f"{path}<str:row_id>/": (right,) for path, right in KEPT.items()},
+    **{f"staff/connections/<str:row_id>/{act}/": ("conversations.view_connection",) for act in ("test", "models")},
+    "staff/requests/": ("conversations.view_contextsnapshot",),
+    "staff/requests/<str:request_id>/look/": ("conversations.view_contextsnapshot", "conversations.read_content"),
+    **{f"staff/replays/{path}": ("conversations.{}_replay",) for path in ("", "<str:run_id>/")},
+    "staff/replays/<str:run_id>/cancel/": ("conversations.view_replay",),
+    **{
+        f"staff/experiments/{path}": ("conversations.{}_experiment", "conversations.read_content")
+        for path in ("", "<str:run_id>/")
+    },
+    "staff/experiments/<str:run_id>/cancel/": ("conversations.view_experiment", "conversations.read_content"),
+    "feedback/<str:feedback_id>/": ("conversations.view_feedback",),
+    "findings/<str:finding_id>/": ("conversations.view_lintfinding",),
+}
+"""Calls of staff's programs, and the rights that they take: of a row that is not there, to see such rows."""
 SAML = ("login", "acs", "acs/finish", "sls", "metadata")
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
@@ -234,6 +262,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/invitations/": INVITATION_CALL,
     "api/v1/assistants/<str:slug>/versions/": ASSISTANT_CALL,
     "api/v1/assistants/<str:slug>/versions/<str:number>/publish/": ASSISTANT_CALL,
+    **dict.fromkeys((f"api/v1/{path}" for path in ADMINISTERED), ADMIN_CALL),
     **dict.fromkeys(("mcp/", "v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
     "v1/chat/completions": PROGRAM,
     **dict.fromkeys(
@@ -298,6 +327,7 @@ class Caller:
     """To accept a notice first."""
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
+    rights: frozenset[str] = frozenset()
 
     @property
     def is_known(self) -> bool:
@@ -317,6 +347,12 @@ class Caller:
         if kind is Kind.AUDIT_CALL:
             return not (self.is_auditor or (self.user and self.user.is_superuser))
         return not (self.is_support if kind is Kind.STAFF_CALL else self.user and self.user.is_superuser)
+
+
+def may_administer(caller: Caller, route: str, method: str) -> bool:
+    verb = "view" if method == "GET" or "<" in route else "add"
+    needed = {right.format(verb) for right in ADMINISTERED[route]}
+    return bool(caller.user and caller.user.is_staff and needed <= caller.rights)
 
 
 def routes() -> Iterator[tuple[str, Any]]:
@@ -452,6 +488,10 @@ def with_everything(user: User) -> dict[str, Any]:
             "leaver_id": user.pk,
             "token": "no-such-token",
             "secret": "no-such-secret",
+            "row_id": "0",
+            "run_id": "0",
+            "feedback_id": "0",
+            "finding_id": "0",
             "number": 1,
             "pk": 1,
             "slug": "companion",
@@ -507,7 +547,7 @@ def is_led_to_the_notice(kind: Kind, method: str, path: str, status: int, locati
 
 
 def is_right(  # noqa: C901
-    kind: Kind, caller: Caller, method: str, path: str, status: int, location: str
+    kind: Kind, caller: Caller, method: str, path: str, status: int, location: str, *, route: str
 ) -> bool:
     """Of somebody who doesn't own the rows that the address names."""
     is_signed_in = caller.is_known and not caller.is_program
@@ -521,7 +561,13 @@ def is_right(  # noqa: C901
         case Kind.SYSTEM if not is_signed_in or not (caller.user and caller.user.is_staff):
             return status == 302 and location.startswith("/admin/login/")
         case (
-            Kind.CALL | Kind.ROW_CALL | Kind.STAFF_CALL | Kind.AUDIT_CALL | Kind.INVITATION_CALL | Kind.ASSISTANT_CALL
+            Kind.CALL
+            | Kind.ROW_CALL
+            | Kind.STAFF_CALL
+            | Kind.AUDIT_CALL
+            | Kind.INVITATION_CALL
+            | Kind.ASSISTANT_CALL
+            | Kind.ADMIN_CALL
         ) if not caller.is_known:
             return status == 401
         case kind if kind in CALLS_OF_PROGRAMS and caller.is_program and not may(caller, method, path):
@@ -530,6 +576,10 @@ def is_right(  # noqa: C901
             return status == 403
         case Kind.INVITATION_CALL if method == "POST" and not caller.is_program and not caller.lacks_the_right_of(kind):
             return status == 403  # it takes a fresh sign-in
+        case Kind.ADMIN_CALL:
+            if not may_administer(caller, route.removeprefix("api/v1/"), method):
+                return status == 403
+            return status in ((400, 404) if "<" in route else (200, 400))
         case kind if kind in OF_A_RIGHT and caller.lacks_the_right_of(kind):
             return status == 403
         case Kind.PROGRAM | Kind.SCIM if not caller.is_program:
@@ -543,7 +593,8 @@ def is_right(  # noqa: C901
 
 OF_STAFFS_NETWORKS = (
     *("/admin/", "/account/invitations/"),
-    *("/api/v1/audit/", "/api/v1/feedback/", "/api/v1/findings/", "/api/v1/invitations/"),
+    *("/api/v1/audit/", "/api/v1/feedback/", "/api/v1/findings/", "/api/v1/invitations/", "/api/v1/staff/"),
+    "/api/v1/assistants/companion/",
 )
 OPEN_ELSEWHERE = {"/admin/logout/"}
 AWAY = "superuser elsewhere"
@@ -565,7 +616,7 @@ WITHOUT_FACTOR |= {f"/accounts/2fa/webauthn/keys/1/{name}/" for name in ("remove
 FRESH_CALLS = {"/api/v1/export/"}
 """By a session: only for who has just proven who they are."""
 OF_SESSIONS = (PAGE, ROW_PAGE, GROUP_PAGE, FRAME, SYSTEM)
-OF_A_RIGHT = (Kind.SYSTEM, STAFF_CALL, AUDIT_CALL, INVITATION_CALL, ASSISTANT_CALL)
+OF_A_RIGHT = (Kind.SYSTEM, STAFF_CALL, AUDIT_CALL, INVITATION_CALL, ASSISTANT_CALL, ADMIN_CALL)
 CALLS_OF_PROGRAMS = (CALL, ROW_CALL, *OF_A_RIGHT[1:], PROGRAM, SCIM)
 NO_TOKEN = {
     "/api/v1/tokens/current/",
@@ -588,7 +639,14 @@ def may(caller: Caller, method: str, path: str) -> bool:
 
 
 SUPPORT = ("Support", "Support lead")
-OF_STAFF = (Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT, Scope.STAFF_ASSISTANTS, Scope.STAFF_INVITATIONS)
+OF_STAFF = tuple(scope for scope in Scope if scope.startswith("staff"))
+RIGHTS_OF = {
+    Scope.STAFF_ASSISTANTS: ("change_assistant",),
+    Scope.STAFF_INVITATIONS: ("add_invitation",),
+    Scope.STAFF_GROUPS: ("view_group", "add_group", "view_budget"),
+    Scope.STAFF_MODELS: ("add_model", "add_connection"),
+}
+"""That the user of such a token has beside those of a lead of support."""
 AT_PAGES = f"{Scope.STAFF_CONTENT} token"
 """To pages whoever comes with a token is nobody: shown with this one."""
 TOKENS: dict[str, tuple[Scope, ...]] = {
@@ -651,10 +709,9 @@ def make_caller(name: str) -> Caller:
         else name
     )
     user.groups.set(Group.objects.filter(name="Support lead" if is_lacking else held))
-    if name == "staff:assistants token":
-        user.user_permissions.add(Permission.objects.get(codename="change_assistant"))
-    if name == "staff:invitations token":
-        user.user_permissions.add(Permission.objects.get(codename="add_invitation"))
+    own = RIGHTS_OF.get(scopes[0], ()) if len(scopes) == 1 else ()
+    user.user_permissions.set(Permission.objects.filter(codename__in=own))
+    rights = frozenset(User.objects.get(pk=user.pk).get_all_permissions())
     if is_lacking:
         GroupSignIn.objects.create(group=user.groups.get(), requires_second_factor=True)
     if name.startswith("service"):
@@ -671,6 +728,7 @@ def make_caller(name: str) -> Caller:
             is_support=held == "Support lead",
             is_auditor=held == "Auditors",
             is_elsewhere=elsewhere,
+            rights=rights,
         )
     client.force_login(user)
     if name == "deactivated":
@@ -689,6 +747,7 @@ def make_caller(name: str) -> Caller:
         is_away=name == AWAY,
         is_asked=is_asked,
         manages=manages,
+        rights=rights,
     )
 
 
@@ -719,7 +778,7 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: 
             if caller.is_away and path.startswith(OF_STAFFS_NETWORKS) and path not in OPEN_ELSEWHERE
             else is_led_to_the_notice(kind, method, path, status, location)
             if caller.is_asked and path not in WITHOUT_FACTOR | WITHOUT_NOTICE and kind is not PROGRAM
-            else is_right(kind, caller, method, path, status, location)
+            else is_right(kind, caller, method, path, status, location, route=route)
         )
         if not is_expected or NEEDLE in text or status >= 500:
             wrong.append((method, path, kind.name, status, location, NEEDLE in text))
@@ -743,6 +802,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
             STAFF_CALL,
             AUDIT_CALL,
             ASSISTANT_CALL,
+            ADMIN_CALL,
             SCIM,
         ):
             status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)

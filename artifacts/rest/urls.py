@@ -1,8 +1,10 @@
 from django.urls import path
 
-from artifacts.rest import artifacts, exports, presets
+from artifacts.rest import artifacts, exports, presets, staff
 
 urlpatterns = [
+    path("staff/presets/", staff.PresetRowList.as_view()),
+    path("staff/presets/<str:row_id>/", staff.PresetRowDetail.as_view()),
     path("threads/<str:thread_id>/artifacts/", artifacts.ArtifactList.as_view()),
     path("threads/<str:thread_id>/export/", exports.ThreadExport.as_view()),
     path("threads/<str:thread_id>/presets/", presets.PresetList.as_view()),

@@ -11,7 +11,6 @@ from django.db.models import Model as Row
 from django.db.models import ProtectedError
 
 from config.installation.document import Document, InvalidConfiguration, key_of, label_of
-from config.installation.plain import Unknown, for_form, normal, value_of
 from config.installation.secret_references import kept, resolve
 from config.installation.sections import SECTIONS, Section
 from conversations import audit
@@ -22,7 +21,8 @@ from conversations.providers import connections, model_catalog
 from conversations.runtime import clock
 from conversations.runtime.values import dataclass
 from conversations.staff.audited import ACTS, KINDS
-from conversations.staff.connection_form import ConnectionForm
+from conversations.staff.connection_form import ConnectionForm, secret_values
+from conversations.staff.plain_values import Unknown, for_form, normal, value_of
 
 SIGNS = {AuditKind.ROW_ADDED: "+", AuditKind.ROW_CHANGED: "~", AuditKind.ROW_DELETED: "-"}
 HIDDEN = "(a secret)"
@@ -125,7 +125,7 @@ def _key(section: Section, row: Row) -> tuple[str, ...]:
 
 def _normal(section: Section, name: str, value: Any) -> Any:
     try:
-        return normal(section, name, value)
+        return normal(section.model, name, value)
     except (ValidationError, ValueError, TypeError) as error:
         words = error.messages if isinstance(error, ValidationError) else [str(error)]
         raise Unknown(f"{name}: {' '.join(words)}") from error
@@ -161,14 +161,14 @@ def _save(
     instance = row or section.model(**section.only)
     try:
         given = {
-            name: for_form(section, name, entry[name]) for name in (*section.key, *section.fields) if name in entry
+            name: for_form(section.model, name, entry[name]) for name in (*section.key, *section.fields) if name in entry
         }
         as_it_is = _initial(section, instance)
     except Unknown as error:
         raise InvalidConfiguration([f"{label}: {error}"]) from error
     if isinstance(instance, Assistant) and entry.get("is_default"):
         Assistant.objects.exclude(pk=instance.pk).update(is_default=False)
-    form = form_class({**as_it_is, **given, **_of_form(secrets)}, instance=instance)
+    form = form_class({**as_it_is, **given, **secret_values({name: new for name, (_, new) in secrets.items()})}, instance=instance)
     if not form.is_valid():
         told = form.errors.get_json_data().items()
         raise InvalidConfiguration([f"{label}: {name}: {each['message']}" for name, errors in told for each in errors])
@@ -189,18 +189,7 @@ def _initial(section: Section, row: Row) -> dict[str, Any]:
     values = {name: value_of(row, name) for name in section.fields}
     if row.pk and not row._state.adding:
         values |= {name: value_of(row, name) for name in section.key}
-    return {name: for_form(section, name, value) for name, value in values.items()}
-
-
-def _of_form(secrets: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, (_, new) in secrets.items():
-        if name == "headers":
-            values[name] = "\n".join(f"{each}: {value}" for each, value in new.items())
-        else:
-            values[name] = new
-        values[f"forget_{name}"] = not new
-    return values
+    return {name: for_form(section.model, name, value) for name, value in values.items()}
 
 
 def _stamp(row: Row) -> None:

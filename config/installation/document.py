@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from config.installation.plain import value_of
 from config.installation.secret_references import references
 from config.installation.sections import FORMAT, SECTIONS, Section
+from conversations.staff.plain_values import value_of
 
 Document = dict[str, list[dict[str, Any]]]
 

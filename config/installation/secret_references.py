@@ -9,10 +9,10 @@ from typing import Any
 from allauth.socialaccount.models import SocialApp
 from django.db.models import Model as Row
 
-from config.installation.plain import Unknown
 from conversations.accounts import provider_secrets
 from conversations.models import Connection
 from conversations.staff.connection_form import kept_secrets
+from conversations.staff.plain_values import Unknown
 
 HOLDERS = ("env", "file")
 

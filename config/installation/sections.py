@@ -9,7 +9,7 @@ from typing import Any
 
 from allauth.socialaccount.models import SocialApp
 from django import forms
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group
 from django.db.models import Model as Row
 from django.db.models import QuerySet
 
@@ -32,18 +32,12 @@ from conversations.staff.budgets import AccessForm
 from conversations.staff.connection_form import ConnectionForm
 from conversations.staff.language_models import LanguageModelForm
 from conversations.staff.moderation import ModeratorForm
+from conversations.staff.plain_values import editable
 from conversations.staff.prompts import PromptForm
 from conversations.staff.retention import RuleForm
 from conversations.staff.sign_in_providers import ProviderForm
 
 FORMAT = "openbook.installation/1"
-NAMES: Mapping[type[Row], tuple[str, ...]] = {
-    Assistant: ("slug",),
-    Group: ("name",),
-    Model: ("provider", "name"),
-    Permission: ("content_type__app_label", "codename"),
-}
-"""How rows are named by others: these columns, with a / between them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,19 +60,13 @@ class Section:
         return self.model._default_manager.filter(**self.only).order_by(*self.key)
 
 
-def _columns(model: type[Row], *but: str) -> tuple[str, ...]:
-    """What staff may edit of it, beside these, in the order of the model."""
-    named = [*model._meta.fields, *model._meta.many_to_many]
-    return tuple(each.name for each in named if each.editable and not each.primary_key and each.name not in but)
-
-
 SECTIONS = (
     Section(name="groups", model=Group, key=("name",), fields=("permissions",)),
     Section(
         name="connections",
         model=Connection,
         key=("slug",),
-        fields=_columns(Connection, "slug", "created_at", "updated_at"),
+        fields=editable(Connection, "slug", "created_at", "updated_at"),
         form=ConnectionForm,
         secrets=("key", "headers"),
     ),
@@ -86,20 +74,20 @@ SECTIONS = (
         name="models",
         model=Model,
         key=("provider", "name"),
-        fields=_columns(Model, "provider", "name"),
+        fields=editable(Model, "provider", "name"),
         form=LanguageModelForm,
     ),
     Section(
         name="prices",
         model=ModelPrice,
         key=("model", "since", "above"),
-        fields=_columns(ModelPrice, "model", "since", "above"),
+        fields=editable(ModelPrice, "model", "since", "above"),
     ),
     Section(
         name="assistants",
         model=Assistant,
         key=("slug",),
-        fields=_columns(Assistant, "slug"),
+        fields=editable(Assistant, "slug"),
         form=AssistantForm,
     ),
     Section(
@@ -109,19 +97,19 @@ SECTIONS = (
         fields=("order",),
         form=FallbackForm,
     ),
-    Section(name="presets", model=Preset, key=("slug",), fields=_columns(Preset, "slug")),
+    Section(name="presets", model=Preset, key=("slug",), fields=editable(Preset, "slug")),
     Section(name="prompts", model=SharedPrompt, key=("name",), fields=("text", "is_active"), form=PromptForm),
     Section(
-        name="group_access", model=GroupAccess, key=("group",), fields=_columns(GroupAccess, "group"), form=AccessForm
+        name="group_access", model=GroupAccess, key=("group",), fields=editable(GroupAccess, "group"), form=AccessForm
     ),
-    Section(name="budgets", model=Budget, key=("group",), fields=_columns(Budget, "group")),
+    Section(name="budgets", model=Budget, key=("group",), fields=editable(Budget, "group")),
     Section(
         name="group_sign_in",
         model=GroupSignIn,
         key=("group",),
         fields=("requires_second_factor", "session_hours", "session_idle_minutes"),
     ),
-    Section(name="moderators", model=Moderator, key=("name",), fields=_columns(Moderator, "name"), form=ModeratorForm),
+    Section(name="moderators", model=Moderator, key=("name",), fields=editable(Moderator, "name"), form=ModeratorForm),
     Section(
         name="retention",
         model=RetentionRule,

@@ -15,7 +15,7 @@ from conversations.accounts import networks
 from conversations.errors import AddressNotAllowed
 from conversations.models import ApiToken, AuditEvent, Scope
 
-SCOPES = frozenset({Scope.STAFF, Scope.STAFF_CONTENT, Scope.STAFF_AUDIT})
+SCOPES = frozenset(scope for scope in Scope if scope.startswith("staff")) - {Scope.STAFF_INVITATIONS}
 """A directory that fills accounts by SCIM is no member of staff: its token may be limited by itself."""
 WORDS = gettext_noop("Staff work from certain networks only, and this address is in none of them.")
 

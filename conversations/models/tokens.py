@@ -19,12 +19,16 @@ class Scope(models.TextChoices):
     WEBHOOKS = "webhooks", "webhooks: list, make, change and delete webhooks, and nothing else"
     SERVERS = "servers", "servers: connect MCP servers, allow their tools, answer what a call asks, and nothing else"
     STAFF = "staff", "staff: what support sees that there is, without texts"
-    STAFF_CONTENT = "staff:content", "staff:content: what people wrote, where its user may read it"
+    STAFF_CONTENT = "staff:content", "staff:content: what people wrote, and experiments on it, where its user may read it"
     STAFF_AUDIT = "staff:audit", "staff:audit: the record of what happened here"
     STAFF_ASSISTANTS = (
         "staff:assistants",
-        "staff:assistants: read, draft and publish versions of assistants, as its user may",
+        "staff:assistants: read and change assistants, their versions and presets, as its user may",
     )
+    STAFF_MODELS = "staff:models", "staff:models: read and change models and connections, as its user may"
+    STAFF_GROUPS = "staff:groups", "staff:groups: read and change groups, their rights and limits, as its user may"
+    STAFF_REPLAYS = "staff:replays", "staff:replays: start, follow and cancel replays of requests, as its user may"
+    STAFF_FEEDBACK = "staff:feedback", "staff:feedback: say what becomes of feedback and findings, as its user may"
     STAFF_INVITATIONS = "staff:invitations", "staff:invitations: make, list and revoke invitations, as its user may"
     SCIM = "scim", "scim: a directory creates and deactivates people, and fills groups"
 

@@ -8,13 +8,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
+from conversations.errors import RowNotFound
 from conversations.models import Feedback, Scope
 from conversations.rest.base import APIView, AsyncAPIView, caller, token_of
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.serializers import described, valid
+from conversations.rest.staff_rows import plain, save
 from conversations.runtime.shapes import Clean, Id, Slug, Time, fill
-from conversations.staff import access
+from conversations.staff import access, rows
 from conversations.threads import feedback
 from conversations.wire.feedback import FeedbackAnswer, feedback_object
 
@@ -59,6 +61,12 @@ class FeedbackRow(TypedDict):
     request: Annotated[Id | None, "The recorded request of it."]
 
 
+class FeedbackChange(TypedDict, total=False):
+    state: Annotated[str, Feedback.State, "What became of it."]
+    assignee: Annotated[str | None, {"max_length": 150}, "User name of who works on it: of staff. Null: nobody."]
+    notes: Annotated[Clean, {"max_length": 10_000}, "Of support, for support."]
+
+
 class FeedbackQueue(APIView):
     scopes = {"GET": Scope.STAFF}
     pagination_class = ordered_by("-id")
@@ -72,14 +80,29 @@ class FeedbackQueue(APIView):
         unless it has the scope `staff:content` too."""
         if not (caller(request).is_staff and caller(request).has_perm(access.SEE_FEEDBACK)):
             raise PermissionDenied
-        rows = Feedback.objects.select_related("assistant", "assignee")
+        queue = Feedback.objects.select_related("assistant", "assignee")
         if state := self.state.read(request):
-            rows = rows.filter(state=state)
+            queue = queue.filter(state=state)
         if reason := self.reason.read(request):
-            rows = rows.filter(reason=reason)
+            queue = queue.filter(reason=reason)
         if assistant := self.assistant.text(request):
-            rows = rows.filter(assistant=threads.assistant_known(assistant))
-        return self.page(request, rows, lambda page: [_row(request, row) for row in page])
+            queue = queue.filter(assistant=threads.assistant_known(assistant))
+        return self.page(request, queue, lambda page: [_row(request, row) for row in page])
+
+
+class FeedbackHandling(APIView):
+    scopes = {"PATCH": Scope.STAFF_FEEDBACK}
+
+    @extend_schema(request=described(FeedbackChange), responses=described(FeedbackRow))
+    def patch(self, request: Request, feedback_id: str) -> Response:
+        """Say what becomes of it, for support who may change feedback. A token needs `staff:feedback`, and for the text in
+        the answer `staff:content` too."""
+        found = rows.seen(plain(request), Feedback).filter(pk=threads.identifier(feedback_id, RowNotFound)).first()
+        if found is None:
+            raise RowNotFound
+        rows.demand_change(plain(request), found)
+        save(request, found, valid(FeedbackChange, request))
+        return Response(_row(request, Feedback.objects.select_related("assistant", "assignee").get(pk=found.pk)))
 
 
 def _row(request: Request, row: Feedback) -> FeedbackRow:

@@ -1,18 +1,29 @@
 """What the linter found about requests, for staff and their programs."""
 
+from typing import Annotated, TypedDict
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations import threads
+from conversations.errors import RowNotFound
 from conversations.linter.findings import FindingAnswer, finding_object
 from conversations.models import LintFinding, Scope
 from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice
-from conversations.rest.serializers import described
+from conversations.rest.serializers import described, valid
+from conversations.rest.staff_rows import plain, save
+from conversations.runtime.shapes import Clean
+from conversations.staff import rows
 
 SEE_FINDINGS = "conversations.view_lintfinding"
+
+
+class FindingChange(TypedDict):
+    reason: Annotated[Clean, {"max_length": 500}, "Why it stays as it is. Empty: it is open again."]
 
 
 class FindingList(APIView):
@@ -26,7 +37,22 @@ class FindingList(APIView):
         findings; a token needs `staff`."""
         if not (caller(request).is_staff and caller(request).has_perm(SEE_FINDINGS)):
             raise PermissionDenied
-        rows = LintFinding.objects.select_related("assistant")
+        found = LintFinding.objects.select_related("assistant")
         if state := self.state.read(request):
-            rows = rows.filter(state=state)
-        return self.page(request, rows, lambda page: [finding_object(row) for row in page])
+            found = found.filter(state=state)
+        return self.page(request, found, lambda page: [finding_object(row) for row in page])
+
+
+class FindingHandling(APIView):
+    scopes = {"PATCH": Scope.STAFF_FEEDBACK}
+
+    @extend_schema(request=described(FindingChange), responses=described(FindingAnswer))
+    def patch(self, request: Request, finding_id: str) -> Response:
+        """Accept a finding for a reason, or open it again, for staff who may change findings. Whether one is mended the next
+        look tells: that is refused. A token needs `staff:feedback`."""
+        found = rows.seen(plain(request), LintFinding).filter(pk=threads.identifier(finding_id, RowNotFound)).first()
+        if found is None:
+            raise RowNotFound
+        rows.demand_change(plain(request), found)
+        save(request, found, valid(FindingChange, request))
+        return Response(finding_object(LintFinding.objects.select_related("assistant").get(pk=found.pk)))

@@ -62,9 +62,12 @@ def look(
     object_id: object,
     thread: UUID | None = None,
     action: str = ContentAccess.Action.READ,
+    reason: str = "",
 ) -> Sight:
-    """Whether content may be shown now. That it is has been recorded once this returns; what can't be recorded is not shown."""
+    """Whether content may be shown now. That it is has been recorded once this returns; what can't be recorded is not shown.
+    ``reason`` is stated for this look alone."""
     sight = outlook(request, user=user, thread=thread)
+    sight = replace(sight, reason=reason[:REASON_CHARS] or sight.reason)
     allowed = sight.may_export if action == ContentAccess.Action.EXPORT else sight.may_read
     if not (allowed and sight.reason):
         return sight

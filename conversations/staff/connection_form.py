@@ -1,5 +1,6 @@
 """The form of a connection. Keys and headers are only written: what is kept is not sent back."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -166,3 +167,12 @@ def kept_secrets(row: Connection) -> tuple[Secrets, str]:
         return row.read_secrets(), ""
     except (NotDecryptable, SecretsOfAnotherPlace):
         return Secrets(), NOT_READABLE
+
+
+def secret_values(secrets: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form is given to keep these secrets from now on, headers by their names; to keep none where one is empty."""
+    values: dict[str, Any] = {}
+    for name, secret in secrets.items():
+        lines = "\n".join(f"{each}: {value}" for each, value in (secret or {}).items()) if name == "headers" else secret
+        values |= {name: lines or "", f"forget_{name}": not secret}
+    return values

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import connection as database
 from django.db import transaction
@@ -171,15 +172,13 @@ class ConnectionAdmin(PageAdmin[Connection]):
         """Ask the service for a word, and tell what happened."""
         row = self._changeable(request, object_id)
         try:
-            trial = _tried(request, row)
+            assert isinstance(request.user, User)
+            trial = try_out(request.user, row)
         except RateLimited as error:
             self.message_user(request, translated(error.message), messages.ERROR)
             return HttpResponseRedirect(display.change_url(Connection, row.pk))
-        words = trial.words[: Connection._meta.get_field("test_result").max_length]
-        now = timezone.now()
-        Connection.objects.filter(pk=row.pk).update(tested_at=now, is_working=trial.is_working, test_result=words)
-        self.log_change(request, row, f"Tested: {words}")
-        self.message_user(request, words, messages.SUCCESS if trial.is_working else messages.ERROR)
+        self.log_change(request, row, f"Tested: {trial.words}")
+        self.message_user(request, trial.words, messages.SUCCESS if trial.is_working else messages.ERROR)
         return HttpResponseRedirect(display.change_url(Connection, row.pk))
 
     def models_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -288,9 +287,8 @@ def is_used(row: Connection) -> bool:
     return row.slug == provider_name() or bool(assistants_of(row)) or recorded.exists()
 
 
-def _tried(request: HttpRequest, row: Connection) -> connection_trial.Trial:
-    """The question costs whoever asks it. Raises ``RateLimited``."""
-    assert request.user.pk
+def try_out(user: User, row: Connection) -> connection_trial.Trial:
+    """Ask it for a word, and keep what came of it. The question costs whoever asks it. Raises ``RateLimited``."""
     charge = budgets.charge(
         row.slug,
         connection_trial.model_to_ask(row),
@@ -300,6 +298,11 @@ def _tried(request: HttpRequest, row: Connection) -> connection_trial.Trial:
     # A model has a price once it is listed, for which its connection is tried out first: a word without one costs nothing.
     charge = replace(charge, money=charge.money or 0)
     lasts = timedelta(seconds=3 * connection_trial.SECONDS)
-    with allowances.reserved(request.user.pk, TokenReservation.Purpose.TRIAL, charge, lasts=lasts) as call:
+    with allowances.reserved(user.pk, TokenReservation.Purpose.TRIAL, charge, lasts=lasts) as call:
         give_database_back()
-        return connection_trial.try_out(row, call)
+        trial = connection_trial.try_out(row, call)
+    trial = replace(trial, words=trial.words[: Connection._meta.get_field("test_result").max_length])
+    Connection.objects.filter(pk=row.pk).update(
+        tested_at=timezone.now(), is_working=trial.is_working, test_result=trial.words
+    )
+    return trial

@@ -66,6 +66,7 @@ ONLY_DELETED = {"conversations.Thread"}
 READ_BY_ACTIONS = {"compare_selected"}
 
 
+STAFF_TABLES = ("assistants", "presets", "models", "connections", "groups", "budgets")
 OVER_THE_API = {
     "prompts/": "POST",
     "prompts/<str:prompt_id>/": "PATCH DELETE",
@@ -73,6 +74,14 @@ OVER_THE_API = {
     "notice/": "POST",
     "assistants/<str:slug>/versions/": "POST",
     "assistants/<str:slug>/versions/<str:number>/publish/": "POST",
+    **{f"staff/{table}/": "POST" for table in STAFF_TABLES},
+    **{f"staff/{table}/<str:row_id>/": "PATCH DELETE" for table in STAFF_TABLES},
+    **{f"staff/connections/<str:row_id>/{act}/": "POST" for act in ("test", "models")},
+    **{f"staff/{runs}/": "POST" for runs in ("replays", "experiments")},
+    **{f"staff/{runs}/<str:run_id>/cancel/": "POST" for runs in ("replays", "experiments")},
+    "staff/requests/<str:request_id>/look/": "POST",
+    "feedback/<str:feedback_id>/": "PATCH",
+    "findings/<str:finding_id>/": "PATCH",
     "invitations/": "POST",
     "invitations/<str:invitation_id>/": "DELETE",
     "auth/token/": "POST",

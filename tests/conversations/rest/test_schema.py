@@ -17,6 +17,8 @@ from tests.html import as_read
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
+STAFF_TABLES = ("assistants", "presets", "models", "connections", "groups", "budgets")
+STAFF_RUNS = ("replays", "experiments")
 OF_THE_CONTRACT = {
     "POST auth/token/",
     "GET auth/tokens/",
@@ -123,6 +125,18 @@ OF_THE_CONTRACT = {
     "POST messages/{message_id}/forget/",
     "GET feedback/",
     "GET findings/",
+    "PATCH feedback/{feedback_id}/",
+    "PATCH findings/{finding_id}/",
+    *(f"{method} staff/{table}/" for table in STAFF_TABLES for method in ("GET", "POST")),
+    *(f"{method} staff/{table}/{{row_id}}/" for table in STAFF_TABLES for method in ("GET", "PATCH", "DELETE")),
+    "POST staff/connections/{row_id}/test/",
+    "GET staff/connections/{row_id}/models/",
+    "POST staff/connections/{row_id}/models/",
+    "GET staff/requests/",
+    "POST staff/requests/{request_id}/look/",
+    *(f"{method} staff/{runs}/" for runs in STAFF_RUNS for method in ("GET", "POST")),
+    *(f"GET staff/{runs}/{{run_id}}/" for runs in STAFF_RUNS),
+    *(f"POST staff/{runs}/{{run_id}}/cancel/" for runs in STAFF_RUNS),
     "GET messages/{message_id}/feedback/",
     "POST messages/{message_id}/feedback/",
     "DELETE messages/{message_id}/feedback/",

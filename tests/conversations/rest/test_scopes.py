@@ -55,7 +55,16 @@ def calls() -> Iterator[tuple[str, str]]:
 
 
 AUDIT = ("GET", "/api/v1/audit/")
-STAFF = {("GET", f"/api/v1/{path}/") for path in ("feedback", "findings")}
+STAFF = {("GET", f"/api/v1/{path}/") for path in ("feedback", "findings", "staff/requests")}
+OF_STAFF = {
+    Scope.STAFF_ASSISTANTS: re.compile(r"/api/v1/(assistants/.*versions|staff/(assistants|presets))/"),
+    Scope.STAFF_MODELS: re.compile(r"/api/v1/staff/(models|connections)/"),
+    Scope.STAFF_GROUPS: re.compile(r"/api/v1/staff/(groups|budgets)/"),
+    Scope.STAFF_REPLAYS: re.compile(r"/api/v1/staff/replays/"),
+    Scope.STAFF_CONTENT: re.compile(r"/api/v1/staff/(experiments/|requests/.*/look/)"),
+    Scope.STAFF_FEEDBACK: re.compile(r"/api/v1/(feedback|findings)/.+/"),
+    Scope.STAFF_INVITATIONS: re.compile(r"/api/v1/invitations/"),
+}
 PARTS = {
     Scope.MEMORY: re.compile(r"/api/v1/(memories|topics|days|preferences)/"),
     Scope.FILES: re.compile(r"/api/v1/files/"),
@@ -71,10 +80,8 @@ def scopes_of(method: str, path: str) -> tuple[Scope, ...]:
         return ()
     if call == AUDIT:
         return (Scope.STAFF_AUDIT,)
-    if path.startswith("/api/v1/assistants/") and "/versions/" in path:
-        return (Scope.STAFF_ASSISTANTS,)
-    if path.startswith("/api/v1/invitations/"):
-        return (Scope.STAFF_INVITATIONS,)
+    if of_staff := [scope for scope, paths in OF_STAFF.items() if paths.match(path)]:
+        return (of_staff[0],)
     if call in STAFF:
         return (Scope.STAFF,)
     reads = method == "GET" or call in READS

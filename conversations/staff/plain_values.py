@@ -1,24 +1,40 @@
-"""Values of rows as the file has them, and back."""
+"""Values of rows as programs and the file of an installation have them, and back: other rows by names that hold anywhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from allauth.socialaccount.models import SocialApp
+from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import ForeignKey, ManyToManyField
 from django.db.models import Model as Row
 
-from config.installation.sections import NAMES, Section
+from conversations.models import Assistant, Model
+
+NAMES: Mapping[type[Row], tuple[str, ...]] = {
+    Assistant: ("slug",),
+    Group: ("name",),
+    Model: ("provider", "name"),
+    Permission: ("content_type__app_label", "codename"),
+    User: ("username",),
+}
+"""How rows are named by others: these columns, with a / between them."""
 
 
 class Unknown(Exception):
     """Something is named that there is not; says what and what to do."""
 
 
+def editable(model: type[Row], *but: str) -> tuple[str, ...]:
+    """What staff may edit of a row, beside these, in the order of the model."""
+    named = [*model._meta.fields, *model._meta.many_to_many]
+    return tuple(each.name for each in named if each.editable and not each.primary_key and each.name not in but)
+
+
 def value_of(row: Row, name: str) -> Any:
-    """As the file has it: a text, a number, true, false, null, or a list of them; rows by their names."""
+    """As JSON has it: a text, a number, true, false, null, or a list of them; rows by their names."""
     if isinstance(row, SocialApp) and name == "details":
         return (row.settings or {}).get("written", "")
     field = row._meta.get_field(name)
@@ -53,14 +69,14 @@ def row_named(model: type[Row], name: Any) -> Row:
     if len(parts) == len(columns):
         found = model._default_manager.filter(**dict(zip(columns, parts, strict=True))).first()
     if found is None:
-        raise Unknown(f"there is no {model._meta.verbose_name} {name!r}: name one that is here or in this file")
+        raise Unknown(f"there is no {model._meta.verbose_name} {name!r}: name one that there is")
     return found
 
 
-def normal(section: Section, name: str, value: Any) -> Any:
+def normal(model: type[Row], name: str, value: Any) -> Any:
     """A value of the file in the form in which ``value_of`` gives it. Raises ``Unknown`` and ``ValueError``."""
     try:
-        field = section.model._meta.get_field(name)
+        field = model._meta.get_field(name)
     except FieldDoesNotExist:
         return value
     if value is None:
@@ -72,10 +88,10 @@ def normal(section: Section, name: str, value: Any) -> Any:
     return plain(field.to_python(_listed(value) if isinstance(value, list | tuple) else value))  # type: ignore[union-attr]
 
 
-def for_form(section: Section, name: str, value: Any) -> Any:
+def for_form(model: type[Row], name: str, value: Any) -> Any:
     """The same as the form of the row takes it. Raises ``Unknown``."""
     try:
-        field = section.model._meta.get_field(name)
+        field = model._meta.get_field(name)
     except FieldDoesNotExist:
         return value
     if isinstance(field, ManyToManyField):

@@ -1,0 +1,231 @@
+"""Replays of past requests and experiments on datasets, for staff's programs: begun, followed and cancelled as on their pages."""
+
+from datetime import timedelta
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import threads
+from conversations.datasets import runs
+from conversations.errors import RowNotFound
+from conversations.models import AssistantVersion, Dataset, Experiment, Replay, Scope
+from conversations.regression import replays
+from conversations.regression.conditions import InvalidCondition
+from conversations.regression.report import Report
+from conversations.rest.base import APIView, caller
+from conversations.rest.pagination import ordered_by
+from conversations.rest.serializers import described, valid
+from conversations.rest.staff_rows import plain
+from conversations.runtime import clock
+from conversations.runtime.shapes import Id, Slug, Time, fill
+from conversations.staff import rows
+
+MOST_DAYS = 3_650
+
+
+class NewReplay(TypedDict):
+    assistant: Annotated[Slug, "Whose requests are made again."]
+    version: NotRequired[
+        Annotated[
+            int | None, {"min_value": 1}, "Number of the version that is tried. Null or left out: this release of Openbook."
+        ]
+    ]
+    days: Annotated[int, {"default": 7, "min_value": 1, "max_value": MOST_DAYS}, "On requests of the last days."]
+    sample: NotRequired[
+        Annotated[int | None, {"min_value": 1, "max_value": 2**31 - 1}, "So many of them at most. Null: all."]
+    ]
+    conditions: Annotated[
+        list[str], {"default": [], "max_length": 20}, "Under which it fails, such as `lost.turns > 1 %` or `cost > 5 %`."
+    ]
+
+
+class RunAnswer(TypedDict):
+    id: Annotated[Id, "Id of the run."]
+    state: Annotated[str, Replay.State, "How it stands."]
+    author: Annotated[str | None, "User name of who began it; null: not known."]
+    problem: Annotated[str, "Where the code failed, if it did."]
+    created_at: Annotated[Time, "When it was begun."]
+    ended_at: Annotated[Time | None, "When it ended; null: it runs."]
+    done: Annotated[int, "How many of them are made."]
+
+
+class ReplayAnswer(RunAnswer):
+    """Ids and figures, never a text."""
+
+    assistant: Annotated[Slug, "Whose requests are made again."]
+    version: Annotated[int | None, "Number of the version that is tried; null: this release."]
+    since: Annotated[Time, "Of requests that were made from then on."]
+    sample: Annotated[int | None, "So many of them at most; null: all."]
+    conditions: Annotated[list[str], "Under which it fails."]
+    requests: Annotated[int, "How many there are."]
+    failed: Annotated[list[str], "The conditions that it fails by, so far."]
+    report: Annotated[dict[str, Any], "The figures so far, as `manage.py replay --json` writes them."]
+
+
+class NewExperiment(TypedDict):
+    dataset: Annotated[str, {"max_length": 100}, "Name of the dataset."]
+    versions: Annotated[
+        list[Annotated[int, {"max_value": 2**31 - 1}]],
+        {"allow_empty": False, "max_length": runs.MOST_VERSIONS},
+        "Numbers of versions. The others are compared with the first.",
+    ]
+
+
+class ExperimentAnswer(RunAnswer):
+    dataset: Annotated[str, "Name of the dataset."]
+    versions: Annotated[list[int], "Their numbers."]
+    cases: Annotated[int, "How many there are."]
+
+
+class ExperimentResult(ExperimentAnswer):
+    result: Annotated[
+        dict[str, Any], "`cases`, `totals` and `differences` so far, as `manage.py experiment --json` writes them."
+    ]
+
+
+class ReplayList(APIView):
+    scopes = dict.fromkeys(("GET", "POST"), Scope.STAFF_REPLAYS)
+    pagination_class = ordered_by("-id")
+
+    @extend_schema(responses=described(ReplayAnswer, many=True))
+    def get(self, request: Request) -> Response:
+        """For staff who may see replays of requests, newest first. A token needs `staff:replays`."""
+        return self.page(request, _replays(request), lambda page: [replay_object(each) for each in page])
+
+    @extend_schema(request=described(NewReplay), responses={201: described(ReplayAnswer)})
+    def post(self, request: Request) -> Response:
+        """Have past requests of an assistant made again as a version, or this release, would make them. Workers do it: read
+        the replay to follow it. No model is asked."""
+        rows.demand_add(plain(request), Replay)
+        fields = valid(NewReplay, request)
+        assistant = threads.assistant_known(fields["assistant"])
+        version, number = None, fields.get("version")
+        if number is not None:
+            version = AssistantVersion.objects.filter(assistant=assistant, number=number).first()
+            if version is None:
+                raise ValidationError({"version": ["The assistant has no such version."]})
+        try:
+            row = replays.start(
+                assistant,
+                version,
+                since=clock.now() - timedelta(days=fields["days"]),
+                sample=fields.get("sample"),
+                conditions=fields["conditions"],
+                author=caller(request),
+            )
+        except InvalidCondition as error:
+            raise ValidationError({"conditions": [str(error)]}) from error
+        return Response(replay_object(row), status=201)
+
+
+class ReplayDetail(APIView):
+    scopes = {"GET": Scope.STAFF_REPLAYS}
+
+    @extend_schema(responses=described(ReplayAnswer))
+    def get(self, request: Request, run_id: str) -> Response:
+        """One replay: how far it is, and its figures so far."""
+        return Response(replay_object(_run(_replays(request), run_id)))
+
+
+class ReplayCancel(APIView):
+    scopes = {"POST": Scope.STAFF_REPLAYS}
+
+    @extend_schema(request=None, responses=described(ReplayAnswer))
+    def post(self, request: Request, run_id: str) -> Response:
+        """End it: what was made so far stays. Nothing happens to one that has ended."""
+        row = _run(_replays(request), run_id)
+        rows.demand_add(plain(request), Replay)
+        replays.cancel(row.pk)
+        return Response(replay_object(_run(_replays(request), run_id)))
+
+
+class ExperimentList(APIView):
+    scopes = dict.fromkeys(("GET", "POST"), Scope.STAFF_CONTENT)
+    pagination_class = ordered_by("-id")
+
+    @extend_schema(responses=described(ExperimentAnswer, many=True))
+    def get(self, request: Request) -> Response:
+        """For staff who may see experiments and read content, as these tell whether a context holds a text; newest first. A
+        token needs `staff:content`."""
+        return self.page(request, _experiments(request), lambda page: [experiment_object(each) for each in page])
+
+    @extend_schema(request=described(NewExperiment), responses={201: described(ExperimentAnswer)})
+    def post(self, request: Request) -> Response:
+        """Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the experiment
+        to follow it. No model is asked."""
+        rows.demand_add(plain(request), Experiment)
+        fields = valid(NewExperiment, request)
+        dataset = Dataset.objects.filter(name=fields["dataset"]).first()
+        if dataset is None:
+            raise ValidationError({"dataset": ["There is no dataset of this name."]})
+        try:
+            row = runs.start(dataset, fields["versions"], author=caller(request))
+        except runs.InvalidVersions as error:
+            raise ValidationError({"versions": [str(error)]}) from error
+        return Response(experiment_object(_experiments(request).get(pk=row.pk)), status=201)
+
+
+class ExperimentDetail(APIView):
+    scopes = {"GET": Scope.STAFF_CONTENT}
+
+    @extend_schema(responses=described(ExperimentResult))
+    def get(self, request: Request, run_id: str) -> Response:
+        """One experiment: how far it is, and what came of its cases so far."""
+        row = _run(_experiments(request), run_id)
+        return Response({**experiment_object(row), "result": {**runs.answer_of(row)}})
+
+
+class ExperimentCancel(APIView):
+    scopes = {"POST": Scope.STAFF_CONTENT}
+
+    @extend_schema(request=None, responses=described(ExperimentAnswer))
+    def post(self, request: Request, run_id: str) -> Response:
+        """End it: what was scored so far stays. Nothing happens to one that has ended."""
+        row = _run(_experiments(request), run_id)
+        rows.demand_add(plain(request), Experiment)
+        runs.cancel(row.pk)
+        return Response(experiment_object(_run(_experiments(request), run_id)))
+
+
+def replay_object(row: Replay) -> ReplayAnswer:
+    report = Report.of(row.figures)
+    failed = replays.failed(row, report)
+    return fill(
+        ReplayAnswer,
+        row,
+        author=_name(row),
+        done=report.requests,
+        assistant=row.assistant.slug,
+        version=row.version.number if row.version else None,
+        failed=failed,
+        report={**report.answer(failed)},
+    )
+
+
+def experiment_object(row: Any) -> ExperimentAnswer:
+    return fill(ExperimentAnswer, row, author=_name(row), dataset=row.dataset.name)
+
+
+def _name(row: Replay | Experiment) -> str | None:
+    return row.author.get_username() if row.author else None
+
+
+def _replays(request: Request) -> QuerySet[Replay]:
+    return rows.seen(plain(request), Replay).select_related("assistant", "version", "author")
+
+
+def _experiments(request: Request) -> QuerySet[Experiment]:
+    """With how many cases are ``done``."""
+    return rows.seen(plain(request), Experiment).select_related("dataset", "author")
+
+
+def _run(found: QuerySet[Any], id: str) -> Any:
+    """Raises ``RowNotFound``."""
+    row = found.filter(pk=threads.identifier(id, RowNotFound)).first()
+    if row is None:
+        raise RowNotFound
+    return row
