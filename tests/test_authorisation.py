@@ -546,7 +546,7 @@ def is_led_to_the_notice(kind: Kind, method: str, path: str, status: int, locati
     return (status, location) == (302, f"/notice/?{urlencode({'next': goal})}")
 
 
-def is_right(  # noqa: C901
+def is_right(  # noqa: C901, PLR0912
     kind: Kind, caller: Caller, method: str, path: str, status: int, location: str, *, route: str
 ) -> bool:
     """Of somebody who doesn't own the rows that the address names."""

@@ -161,14 +161,18 @@ def _save(
     instance = row or section.model(**section.only)
     try:
         given = {
-            name: for_form(section.model, name, entry[name]) for name in (*section.key, *section.fields) if name in entry
+            name: for_form(section.model, name, entry[name])
+            for name in (*section.key, *section.fields)
+            if name in entry
         }
         as_it_is = _initial(section, instance)
     except Unknown as error:
         raise InvalidConfiguration([f"{label}: {error}"]) from error
     if isinstance(instance, Assistant) and entry.get("is_default"):
         Assistant.objects.exclude(pk=instance.pk).update(is_default=False)
-    form = form_class({**as_it_is, **given, **secret_values({name: new for name, (_, new) in secrets.items()})}, instance=instance)
+    form = form_class(
+        {**as_it_is, **given, **secret_values({name: new for name, (_, new) in secrets.items()})}, instance=instance
+    )
     if not form.is_valid():
         told = form.errors.get_json_data().items()
         raise InvalidConfiguration([f"{label}: {name}: {each['message']}" for name, errors in told for each in errors])

@@ -19,7 +19,10 @@ class Scope(models.TextChoices):
     WEBHOOKS = "webhooks", "webhooks: list, make, change and delete webhooks, and nothing else"
     SERVERS = "servers", "servers: connect MCP servers, allow their tools, answer what a call asks, and nothing else"
     STAFF = "staff", "staff: what support sees that there is, without texts"
-    STAFF_CONTENT = "staff:content", "staff:content: what people wrote, and experiments on it, where its user may read it"
+    STAFF_CONTENT = (
+        "staff:content",
+        "staff:content: what people wrote, and experiments on it, where its user may read it",
+    )
     STAFF_AUDIT = "staff:audit", "staff:audit: the record of what happened here"
     STAFF_ASSISTANTS = (
         "staff:assistants",

@@ -1,4 +1,4 @@
-"""Replays of past requests and experiments on datasets, for staff's programs: begun, followed and cancelled as on their pages."""
+"""Replays of past requests and experiments on datasets, for staff's programs: begun, followed and cancelled."""
 
 from datetime import timedelta
 from typing import Annotated, Any, NotRequired, TypedDict
@@ -31,7 +31,9 @@ class NewReplay(TypedDict):
     assistant: Annotated[Slug, "Whose requests are made again."]
     version: NotRequired[
         Annotated[
-            int | None, {"min_value": 1}, "Number of the version that is tried. Null or left out: this release of Openbook."
+            int | None,
+            {"min_value": 1},
+            "Number of the version that is tried. Null or left out: this release of Openbook.",
         ]
     ]
     days: Annotated[int, {"default": 7, "min_value": 1, "max_value": MOST_DAYS}, "On requests of the last days."]
@@ -39,7 +41,9 @@ class NewReplay(TypedDict):
         Annotated[int | None, {"min_value": 1, "max_value": 2**31 - 1}, "So many of them at most. Null: all."]
     ]
     conditions: Annotated[
-        list[str], {"default": [], "max_length": 20}, "Under which it fails, such as `lost.turns > 1 %` or `cost > 5 %`."
+        list[str],
+        {"default": [], "max_length": 20},
+        "Under which it fails, such as `lost.turns > 1 %` or `cost > 5 %`.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Model requests of everybody, for staff's programs: figures for who may see that there are such, and what one was given for who
+"""Model requests of everybody, for staff's programs: figures for who may see that there are such; what one was given for who
 may read content, each look with a reason and on record."""
 
 from typing import Annotated, Any, TypedDict

@@ -90,11 +90,9 @@ class Table:
         return {"id": row.pk, **own, **parts, **{name: read(row) for name, (_, read) in self.more.items()}}
 
     def change(self, given: Mapping[str, Any]) -> rows.Change:
+        own = {name: value for name, value in given.items() if name not in self.parts and name not in self.secrets}
         return rows.Change(
-            values={
-                name: value for name, value in given.items() if name not in self.parts and name not in self.secrets
-            }
-            | self.written({name: given[name] for name in self.secrets if name in given}),
+            values={**own, **self.written({name: given[name] for name in self.secrets if name in given})},
             parts={name: part.given(given[name]) for name, part in self.parts.items() if name in given},
             keys={name: part.fields[: part.keys] for name, part in self.parts.items()},
         )
@@ -138,9 +136,7 @@ def views_of(table: Table) -> tuple[type[APIView], type[APIView]]:
         scopes = dict.fromkeys(("GET", "POST"), table.scope)
         pagination_class = ordered_by(table.key)
 
-        @extend_schema(
-            description=f"For staff: {table.about} {token}", responses=described(shapes.answer, many=True)
-        )
+        @extend_schema(description=f"For staff: {table.about} {token}", responses=described(shapes.answer, many=True))
         def get(self, request: Request) -> Response:
             return self.page(request, table.seen(request), lambda page: [table.answer(each) for each in page])
 
@@ -170,7 +166,7 @@ def views_of(table: Table) -> tuple[type[APIView], type[APIView]]:
             row = table.get(request, row_id)
             rows.demand_change(plain(request), row)
             given = valid(shapes.change, request)
-            table.refuse_fixed(row, request.data)
+            table.refuse_fixed(row, cast("Mapping[str, Any]", request.data))
             return Response(table.save(request, row, given))
 
         @extend_schema(
@@ -190,9 +186,7 @@ class _Shapes:
 
     def __init__(self, table: Table) -> None:
         name, kept = table.model.__name__, [each for each in table.fields if each not in table.fixed]
-        parts = {
-            each: _part(part) for each, part in table.parts.items()
-        }
+        parts = {each: _part(part) for each, part in table.parts.items()}
         own = columns(table.model, table.fields) | parts
         answer = {"id": Annotated[int, "Id of it."], **own, **{each: hint for each, (hint, _) in table.more.items()}}
         may_leave = {**parts, **table.secrets}

@@ -12,7 +12,7 @@ NUMBER_AS_TEXT = "A decimal number, such as `2.50`, as text."
 
 
 def shape(name: str, fields: Mapping[str, Any], about: str = "", *, total: bool = True) -> Any:
-    made = TypedDict(name, fields, total=total)  # type: ignore[misc, operator]  # a type checker wants to see the names
+    made = TypedDict(name, fields, total=total)  # type: ignore[misc]  # a type checker wants to see the names
     made.__doc__ = about
     return made
 
@@ -31,6 +31,7 @@ def needed(model: type[models.Model], names: Sequence[str]) -> dict[str, Any]:
 
 def column(field: Any) -> Any:
     about = str(field.help_text) or f"{str(field.verbose_name)[:1].upper()}{str(field.verbose_name)[1:]}."
+    hint: Any
     match field:
         case models.ManyToManyField():
             return Annotated[list[str], f"{about} By their names."]
@@ -62,7 +63,9 @@ def _text(field: Any, about: str) -> Any:
 def _values(field: Any) -> type[models.TextChoices]:
     """With their labels, by which the schema knows a set of choices again."""
     pairs = [(value, label) for value, label in field.flatchoices if value]
-    return models.TextChoices("Values", {f"VALUE_{number}": pair for number, pair in enumerate(pairs)})  # type: ignore[return-value, arg-type]  # made here
+    make: Any = models.TextChoices
+    made: type[models.TextChoices] = make("Values", {f"VALUE_{number}": pair for number, pair in enumerate(pairs)})
+    return made
 
 
 def _is_needed(field: Any) -> bool:

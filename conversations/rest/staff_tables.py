@@ -31,7 +31,6 @@ from conversations.staff.connection_form import kept_secrets, secret_values
 from conversations.staff.offered_models import add_models
 from conversations.staff.plain_values import editable
 
-
 ASSISTANTS = Table(
     name="assistants",
     one="an assistant",
@@ -107,14 +106,16 @@ CONNECTIONS = Table(
 GROUPS = Table(
     name="groups",
     one="a group",
-    about="Groups: what their members may, what they may use, how they sign in, and who manages them. Who is in them is said by "
-    "SCIM or in the admin.",
+    about="Groups: what their members may, what they may use, how they sign in, and who manages them. Who is in them is said "
+    "by SCIM or in the admin.",
     model=Group,
     scope=Scope.STAFF_GROUPS,
     fields=("name", "permissions"),
     parts={
         "access": Part(
-            model=GroupAccess, fields=editable(GroupAccess, "group"), about="What members may use. Null: nothing is said."
+            model=GroupAccess,
+            fields=editable(GroupAccess, "group"),
+            about="What members may use. Null: nothing is said.",
         ),
         "sign_in": Part(
             model=GroupSignIn,

@@ -94,7 +94,7 @@ def delete(request: HttpRequest, row: Row) -> None:
     _demand(request, pages.has_delete_permission(request) and pages.has_change_permission(request, row))
     if not pages.has_delete_permission(request, row):
         raise RowInUse
-    _, _, lacking, protected = pages.get_deleted_objects([row], request)  # type: ignore[arg-type]  # a list will do
+    _, _, lacking, protected = pages.get_deleted_objects([row], request)
     _demand(request, not lacking)
     if protected:
         raise RowInUse
@@ -132,7 +132,7 @@ def _saved(request: HttpRequest, pages: ModelAdmin[Any], row: Row | None, change
         return cast("Row", made)
     pages.save_model(request, made, form, is_change)
     pages.save_related(request, form, formsets, is_change)
-    message = pages.construct_change_message(request, form, formsets, not is_change)
+    message = pages.construct_change_message(request, form, formsets, not is_change)  # type: ignore[arg-type]  # its own forms
     (pages.log_change if is_change else pages.log_addition)(request, made, message)
     return cast("Row", made)
 
@@ -140,9 +140,7 @@ def _saved(request: HttpRequest, pages: ModelAdmin[Any], row: Row | None, change
 def _filled(form_class: type[Any], row: Row | None, values: Values) -> dict[str, Any]:
     """What the page would send: what stands in its form, and in place of it these values."""
     form = form_class(instance=row)
-    as_it_is = {
-        name: each.prepare_value(form.get_initial_for_field(each, name)) for name, each in form.fields.items()
-    }
+    as_it_is = {name: each.prepare_value(form.get_initial_for_field(each, name)) for name, each in form.fields.items()}
     model = form_class._meta.model
     return as_it_is | {name: _value(model, name, value) for name, value in values.items()}
 
@@ -194,7 +192,7 @@ def _problems(form: forms.BaseForm, formsets: Sequence[FormSet]) -> dict[str, li
         if not formset.is_valid():
             words = [
                 f"{name}: {each}" if name != "__all__" else str(each)
-                for errors in formset.errors
+                for errors in cast("Sequence[Mapping[str, list[str]]]", formset.errors)
                 for name, said in errors.items()
                 for each in said
             ]

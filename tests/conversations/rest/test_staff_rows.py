@@ -43,7 +43,9 @@ NEW: dict[str, dict[str, Any]] = {
     "budgets": {"group": None, "tokens_day": 5, "money_day": "2.5"},
 }  # fmt: skip
 CHANGES: dict[str, dict[str, Any]] = {
-    "assistants": {"description": "Answers.", "fallbacks": [{"provider": "offline"}], "offered_models": ["anthropic/claude-haiku-4-5"]},
+    "assistants": {
+        "description": "Answers.", "fallbacks": [{"provider": "offline"}], "offered_models": ["anthropic/claude-haiku-4-5"],
+    },
     "presets": {"is_active": False},
     "models": {
         "max_output": 800,
@@ -213,21 +215,31 @@ def test_feedback_and_findings_are_worked_through(root: User) -> None:
     row = make_feedback(thread.messages.get(role=Message.Role.ASSISTANT), text="not for everybody")
     call = calling(root, Scope.STAFF, Scope.STAFF_FEEDBACK)
     answer = call("PATCH", f"feedback/{row.pk}/", {"state": "in_work", "assignee": "root", "notes": "Looking."}).json()
-    assert (answer["state"], answer["assignee"], answer["notes"], answer["text"]) == ("in_work", "root", "Looking.", None)
+    assert (answer["state"], answer["assignee"], answer["notes"], answer["text"]) == (
+        "in_work",
+        "root",
+        "Looking.",
+        None,
+    )
     refused = call("PATCH", f"feedback/{row.pk}/", {"assignee": thread.user.username})
     assert refused.status_code == 400, "only staff work on it"
     finding = make_lint_finding()
     accepted = call("PATCH", f"findings/{finding.pk}/", {"reason": "On purpose."}).json()
     assert (accepted["state"], accepted["reason"]) == ("accepted", "On purpose.")
     assert call("PATCH", f"findings/{finding.pk}/", {"reason": ""}).json()["state"] == "open"
-    assert {*AuditEvent.objects.values_list("actor_kind", "kind")} >= {("token", "row_changed"), ("token", "finding_changed")}
+    assert {*AuditEvent.objects.values_list("actor_kind", "kind")} >= {
+        ("token", "row_changed"),
+        ("token", "finding_changed"),
+    }
 
 
 def test_requests_are_figures_until_somebody_looks_for_a_reason(root: User) -> None:
     thread = make_thread(turns=["A canary sings.", "Yes."])
     snapshot = make_snapshot(thread)
     call = calling(root, Scope.STAFF)
-    listed = call("GET", f"staff/requests/?user={thread.user_id}&thread={thread.pk}&status=completed&assistant=companion")
+    listed = call(
+        "GET", f"staff/requests/?user={thread.user_id}&thread={thread.pk}&status=completed&assistant=companion"
+    )
     assert [each["id"] for each in listed.json()["results"]] == [str(snapshot.pk)]
     validated({"$ref": "#/components/schemas/PaginatedStaffRequestList"}, listed.json())
     assert call("GET", f"staff/requests/?user={root.pk}").json()["results"] == []
