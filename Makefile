@@ -88,7 +88,7 @@ audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 # consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out, =local for what
 # the local model reads anew, =growth for a made year (ONLY="growth docs" draws its pictures there),
 # =connections for silent sockets and readers that never read, =processes for a second server,
-# =metrics for a scrape of /metrics.
+# =metrics for a scrape of /metrics, =webhooks for replies beside 1,000 webhook messages a minute.
 bench: $(if $(filter-out message,$(ONLY)),,.local/chats/stamp)
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)

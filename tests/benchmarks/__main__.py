@@ -3,8 +3,8 @@
 ``inspection``, ``thinking``, ``endings``, ``notes``, ``whose``, ``signing_in``, ``thread_list``, ``branches``,
 ``project_files``, ``other_words``, ``message`` and ``streams`` can be run alone;
 ``audit_chain``, ``backup``, ``budgets``, ``connections``, ``directory``, ``doors``, ``processes``, ``metrics``, ``exchange``,
-``growth``, ``lint``, ``replay``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts), ``memory`` and
-``local``, which take minutes, only are.
+``growth``, ``lint``, ``replay``, ``webhooks``, ``files`` (of which ``file_answers`` and ``file_readers`` are parts),
+``memory`` and ``local``, which take minutes, only are.
 """
 
 import argparse
@@ -75,6 +75,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         thinking,
         thread_list,
         tokens,
+        webhooks,
         whose,
     )
     from tests.benchmarks.growth import report  # noqa: PLC0415
@@ -124,6 +125,7 @@ def run(url: str, name: str | None, sizes: Sequence[int]) -> None:
         "processes": processes.main,
         "replay": replay.main,
         "streams": streams.main,
+        "webhooks": webhooks.main,
     }
     if name in servers:
         servers[name](*sizes)

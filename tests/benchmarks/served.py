@@ -127,15 +127,24 @@ def precomputed(count: str) -> None:
     steps = [*model_scripts.opening_steps(), *map(model_scripts.text_delta, words(int(count)))]
     steps += model_scripts.closing_steps()
     body = b"".join(server_sent_event(step) for step in steps if isinstance(step, dict))
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    _always(
+        f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    )
 
+
+def receiver() -> None:
+    """A webhook's target, as cheap as can be."""
+    _always(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
+def _always(whole: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 request = (await reader.readuntil(b"\r\n\r\n")).lower()
                 size = request.partition(b"content-length:")[2].partition(b"\r\n")[0]
                 await reader.readexactly(int(size or 0))
-                writer.write(head + body)
+                writer.write(whole)
 
     async def serve() -> None:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
@@ -232,6 +241,7 @@ SERVERS: dict[str, Callable[..., None]] = {
     "model": model,
     "long_or_short": long_or_short,
     "precomputed": precomputed,
+    "receiver": receiver,
     "chats": chats,
     "relay": relay,
     "agents": agents,
