@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 from conversations.errors import MemoryNotFound, TopicNotFound
 from conversations.holds import custody
 from conversations.models import Message, Project, Thread, WebhookEvent
-from conversations.threads import identifier
+from conversations.threads import row_with_id
 from conversations.webhooks.outbox import tell
 from memory.consolidation import consolidation_state, fact_rows
 from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
@@ -75,10 +75,7 @@ def projects_of_found(user: User, found: Iterable[Candidate]) -> Mapping[uuid.UU
 
 
 def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:
-    memory = Memory.objects.filter(user=user, id=identifier(memory_id, MemoryNotFound)).first()
-    if memory is None:
-        raise MemoryNotFound
-    return memory
+    return row_with_id(Memory.objects.filter(user=user), memory_id, MemoryNotFound)
 
 
 def ended_of(user: User, *, project: Project | None = None, outside: bool = False) -> QuerySet[Memory]:
@@ -128,10 +125,7 @@ def topics_of(user: User, *, resolved: bool = False) -> QuerySet[Topic]:
 
 
 def topic_of(user: User, topic_id: str | uuid.UUID) -> Topic:
-    topic = _topics(user).filter(id=identifier(topic_id, TopicNotFound)).first()
-    if topic is None:
-        raise TopicNotFound
-    return topic
+    return row_with_id(_topics(user), topic_id, TopicNotFound)
 
 
 def _topics(user: User) -> QuerySet[Topic]:

@@ -35,10 +35,7 @@ def listed(user: User) -> QuerySet[File]:
 
 def get(user: User, file_id: str | uuid.UUID) -> File:
     """Raises ``FileNotFound`` where the id is malformed, unknown or another user's."""
-    file = of(user).filter(id=threads.identifier(file_id, FileNotFound)).first()
-    if file is None:
-        raise FileNotFound
-    return file
+    return threads.row_with_id(of(user), file_id, FileNotFound)
 
 
 def attachable(user: User, ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> list[File]:

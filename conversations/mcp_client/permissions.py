@@ -32,10 +32,7 @@ def calls_of(user: User) -> QuerySet[McpCall]:
 
 def get(user: User, call_id: str | uuid.UUID) -> McpCall:
     """Raises ``ToolCallNotFound``."""
-    call = calls_of(user).filter(id=threads.identifier(call_id, ToolCallNotFound)).first()
-    if call is None:
-        raise ToolCallNotFound
-    return call
+    return threads.row_with_id(calls_of(user), call_id, ToolCallNotFound)
 
 
 def state_of(call: McpCall) -> McpCall.State:

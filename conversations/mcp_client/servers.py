@@ -41,10 +41,7 @@ def of(user: User) -> QuerySet[McpServer]:
 
 def get(user: User, server_id: str | uuid.UUID) -> McpServer:
     """Raises ``ServerNotFound``."""
-    server = of(user).filter(id=threads.identifier(server_id, ServerNotFound)).first()
-    if server is None:
-        raise ServerNotFound
-    return server
+    return threads.row_with_id(of(user), server_id, ServerNotFound)
 
 
 def usable_by(user: User) -> QuerySet[McpServer]:

@@ -97,9 +97,7 @@ class FeedbackHandling(APIView):
     def patch(self, request: Request, feedback_id: str) -> Response:
         """Say what becomes of it, for support who may change feedback. A token needs `staff:feedback`, and for the text in
         the answer `staff:content` too."""
-        found = rows.seen(plain(request), Feedback).filter(pk=threads.identifier(feedback_id, RowNotFound)).first()
-        if found is None:
-            raise RowNotFound
+        found = threads.row_with_id(rows.seen(plain(request), Feedback), feedback_id, RowNotFound)
         rows.demand_change(plain(request), found)
         save(request, found, valid(FeedbackChange, request))
         return Response(_row(request, Feedback.objects.select_related("assistant", "assignee").get(pk=found.pk)))

@@ -50,9 +50,7 @@ class FindingHandling(APIView):
     def patch(self, request: Request, finding_id: str) -> Response:
         """Accept a finding for a reason, or open it again, for staff who may change findings. Whether one is mended the next
         look tells: that is refused. A token needs `staff:feedback`."""
-        found = rows.seen(plain(request), LintFinding).filter(pk=threads.identifier(finding_id, RowNotFound)).first()
-        if found is None:
-            raise RowNotFound
+        found = threads.row_with_id(rows.seen(plain(request), LintFinding), finding_id, RowNotFound)
         rows.demand_change(plain(request), found)
         save(request, found, valid(FindingChange, request))
         return Response(finding_object(LintFinding.objects.select_related("assistant").get(pk=found.pk)))

@@ -132,7 +132,7 @@ class ReplayDetail(APIView):
     @extend_schema(responses=described(ReplayAnswer))
     def get(self, request: Request, run_id: str) -> Response:
         """One replay: how far it is, and its figures so far."""
-        return Response(replay_object(_run(_replays(request), run_id)))
+        return Response(replay_object(threads.row_with_id(_replays(request), run_id, RowNotFound)))
 
 
 class ReplayCancel(APIView):
@@ -141,10 +141,10 @@ class ReplayCancel(APIView):
     @extend_schema(request=None, responses=described(ReplayAnswer))
     def post(self, request: Request, run_id: str) -> Response:
         """End it: what was made so far stays. Nothing happens to one that has ended."""
-        row = _run(_replays(request), run_id)
+        row = threads.row_with_id(_replays(request), run_id, RowNotFound)
         rows.demand_add(plain(request), Replay)
         replays.cancel(row.pk)
-        return Response(replay_object(_run(_replays(request), run_id)))
+        return Response(replay_object(threads.row_with_id(_replays(request), run_id, RowNotFound)))
 
 
 class ExperimentList(APIView):
@@ -179,7 +179,7 @@ class ExperimentDetail(APIView):
     @extend_schema(responses=described(ExperimentResult))
     def get(self, request: Request, run_id: str) -> Response:
         """One experiment: how far it is, and what came of its cases so far."""
-        row = _run(_experiments(request), run_id)
+        row = threads.row_with_id(_experiments(request), run_id, RowNotFound)
         return Response({**experiment_object(row), "result": {**runs.answer_of(row)}})
 
 
@@ -189,10 +189,10 @@ class ExperimentCancel(APIView):
     @extend_schema(request=None, responses=described(ExperimentAnswer))
     def post(self, request: Request, run_id: str) -> Response:
         """End it: what was scored so far stays. Nothing happens to one that has ended."""
-        row = _run(_experiments(request), run_id)
+        row = threads.row_with_id(_experiments(request), run_id, RowNotFound)
         rows.demand_add(plain(request), Experiment)
         runs.cancel(row.pk)
-        return Response(experiment_object(_run(_experiments(request), run_id)))
+        return Response(experiment_object(threads.row_with_id(_experiments(request), run_id, RowNotFound)))
 
 
 def replay_object(row: Replay) -> ReplayAnswer:
@@ -225,11 +225,3 @@ def _replays(request: Request) -> QuerySet[Replay]:
 def _experiments(request: Request) -> QuerySet[Experiment]:
     """With how many cases are ``done``."""
     return rows.seen(plain(request), Experiment).select_related("dataset", "author")
-
-
-def _run(found: QuerySet[Any], id: str) -> Any:
-    """Raises ``RowNotFound``."""
-    row = found.filter(pk=threads.identifier(id, RowNotFound)).first()
-    if row is None:
-        raise RowNotFound
-    return row

@@ -102,9 +102,7 @@ class StaffRequestLook(APIView):
         if lacks_factor(plain(request)):
             raise SecondFactorNeeded
         reason = " ".join(valid(Look, request)["reason"].split())
-        row = found.filter(pk=threads.identifier(request_id, RowNotFound)).first()
-        if row is None:
-            raise RowNotFound
+        row = threads.row_with_id(found, request_id, RowNotFound)
         what = str(ContextSnapshot._meta.verbose_name)
         sight = access.look(
             plain(request), user=row.user_id, what=what, object_id=row.pk, thread=row.thread_id, reason=reason

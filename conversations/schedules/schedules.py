@@ -46,10 +46,7 @@ def of(user: User) -> QuerySet[Schedule]:
 
 def get(user: User, schedule_id: str | uuid.UUID) -> Schedule:
     """Raises ``ScheduleNotFound``."""
-    schedule = of(user).filter(id=threads.identifier(schedule_id, ScheduleNotFound)).first()
-    if schedule is None:
-        raise ScheduleNotFound
-    return schedule
+    return threads.row_with_id(of(user), schedule_id, ScheduleNotFound)
 
 
 @transaction.atomic

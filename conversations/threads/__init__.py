@@ -54,12 +54,12 @@ def listed(user: User) -> QuerySet[Thread]:
 
 def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
-    return _row(of(user).select_related("assistant"), thread_id, ThreadNotFound)
+    return row_with_id(of(user).select_related("assistant"), thread_id, ThreadNotFound)
 
 
 def locked(user: User, thread_id: str | uuid.UUID) -> Thread:
     """The same, kept from other writers until the transaction ends."""
-    return _row(
+    return row_with_id(
         of(user).select_for_update(no_key=True, of=("self",)).select_related("assistant"), thread_id, ThreadNotFound
     )
 
@@ -75,12 +75,12 @@ def every_message_of(thread: Thread) -> QuerySet[Message]:
 
 
 def message_of(user: User, message_id: str | uuid.UUID) -> Message:
-    return _row(Message.objects.filter(user=user), message_id, MessageNotFound)
+    return row_with_id(Message.objects.filter(user=user), message_id, MessageNotFound)
 
 
 def message_in(thread: Thread, message_id: str | uuid.UUID) -> Message:
     """Also one that is not on the active path. Raises ``MessageNotFound``."""
-    return _row(Message.objects.filter(user=thread.user_id, thread=thread), message_id, MessageNotFound)
+    return row_with_id(Message.objects.filter(user=thread.user_id, thread=thread), message_id, MessageNotFound)
 
 
 def turn_before(turn: Message) -> Message | None:
@@ -89,7 +89,7 @@ def turn_before(turn: Message) -> Message | None:
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
-    return _row(Reply.objects.filter(user=user), reply_id, ReplyNotFound)
+    return row_with_id(Reply.objects.filter(user=user), reply_id, ReplyNotFound)
 
 
 def preset_of(thread: Thread, slug: str) -> Preset:
@@ -105,7 +105,7 @@ def requests_of(user: User) -> QuerySet[ContextSnapshot]:
 
 
 def request_of(user: User, request_id: str | uuid.UUID) -> ContextSnapshot:
-    return _row(requests_of(user), request_id, RequestNotFound)
+    return row_with_id(requests_of(user), request_id, RequestNotFound)
 
 
 def request_for(turn: Message) -> ContextSnapshot | None:
@@ -118,7 +118,7 @@ def request_for(turn: Message) -> ContextSnapshot | None:
 def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:
     """Raises ``ArtifactNotFound``, also for one that is deleted unless that is asked for."""
     artifacts = Artifact.objects.filter(user=user)
-    return _row(artifacts if deleted else artifacts.filter(deleted_at=None), artifact_id, ArtifactNotFound)
+    return row_with_id(artifacts if deleted else artifacts.filter(deleted_at=None), artifact_id, ArtifactNotFound)
 
 
 def presets_of(thread: Thread) -> QuerySet[Preset]:
@@ -189,7 +189,8 @@ def make_temporary(thread: Thread) -> None:
     thread.temporary, thread.remembers = True, False
 
 
-def _row[M: Model](rows: QuerySet[M], id: str | uuid.UUID, otherwise: type[NotFound]) -> M:
+def row_with_id[M: Model](rows: QuerySet[M], id: str | uuid.UUID, otherwise: type[NotFound]) -> M:
+    """Raises ``otherwise`` where the id is malformed, or that of none of these rows."""
     row = rows.filter(pk=identifier(id, otherwise)).first()
     if row is None:
         raise otherwise

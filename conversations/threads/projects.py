@@ -31,10 +31,7 @@ def of(user: User) -> QuerySet[Project]:
 
 def get(user: User, project_id: str | uuid.UUID) -> Project:
     """Raises ``ProjectNotFound`` where the id is malformed, unknown or another user's."""
-    project = of(user).filter(id=threads.identifier(project_id, ProjectNotFound)).first()
-    if project is None:
-        raise ProjectNotFound
-    return project
+    return threads.row_with_id(of(user), project_id, ProjectNotFound)
 
 
 def counted(projects: QuerySet[Project]) -> QuerySet[Project]:

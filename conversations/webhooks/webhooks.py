@@ -37,10 +37,7 @@ def of(user: User) -> QuerySet[Webhook]:
 
 def get(user: User, webhook_id: str | uuid.UUID) -> Webhook:
     """Raises ``WebhookNotFound``."""
-    webhook = of(user).filter(id=threads.identifier(webhook_id, WebhookNotFound)).first()
-    if webhook is None:
-        raise WebhookNotFound
-    return webhook
+    return threads.row_with_id(of(user), webhook_id, WebhookNotFound)
 
 
 def may_hear_of_all(user: User) -> bool:
