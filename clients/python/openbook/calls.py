@@ -250,6 +250,12 @@ def feedback_list(
     )
 
 
+def feedback_update(feedback_id: str | int, body: types.PatchedFeedbackChange) -> Call[types.FeedbackRow]:
+    """Say what becomes of it, for support who may change feedback. A token needs `staff:feedback`, and for the text
+    in the answer `staff:content` too."""
+    return Call("PATCH", f"feedback/{part(feedback_id)}/", body=body)
+
+
 def files_list(
     *, cursor: str | None = None, page_size: int | None = None, project: str | None = None
 ) -> Call[Page[types.FileAnswer]]:
@@ -319,6 +325,12 @@ def findings_list(
     """For staff: what the linter found about requests of the last thirty days, newest first. Takes the right to see
     findings; a token needs `staff`."""
     return Call("GET", "findings/", query={"cursor": cursor, "page_size": page_size, "state": state})
+
+
+def findings_update(finding_id: str | int, body: types.PatchedFindingChange) -> Call[types.FindingAnswer]:
+    """Accept a finding for a reason, or open it again, for staff who may change findings. Whether one is mended the
+    next look tells: that is refused. A token needs `staff:feedback`."""
+    return Call("PATCH", f"findings/{part(finding_id)}/", body=body)
 
 
 def import_create(
@@ -708,6 +720,266 @@ def shares_list(
 def shares_delete(share_id: str | int) -> Call[None]:
     """Revoke a link, for good. It opens nothing from now on."""
     return Call("DELETE", f"shares/{part(share_id)}/")
+
+
+def staff_assistants_list(*, cursor: str | None = None, page_size: int | None = None) -> Call[Page[types.AssistantRow]]:
+    """For staff: Assistants, offered or not, with all that shapes their requests. A change makes a version of it. A
+    token needs `staff:assistants`; its user the right to view them in the admin."""
+    return Call("GET", "staff/assistants/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_assistants_create(body: types.NewAssistantRow) -> Call[types.SavedAssistantRow]:
+    """Add an assistant: checked and recorded as on its page, for whoever may add one there."""
+    return Call("POST", "staff/assistants/", body=body)
+
+
+def staff_assistants_get(row_id: str | int) -> Call[types.AssistantRow]:
+    """For staff: an assistant."""
+    return Call("GET", f"staff/assistants/{part(row_id)}/")
+
+
+def staff_assistants_update(row_id: str | int, body: types.PatchedAssistantRowChange) -> Call[types.SavedAssistantRow]:
+    """Change an assistant: checked and recorded as on its page. What is left out stays. A list of rows that belong
+    to it takes the place of all that it has."""
+    return Call("PATCH", f"staff/assistants/{part(row_id)}/", body=body)
+
+
+def staff_assistants_delete(row_id: str | int) -> Call[None]:
+    """Delete an assistant. 409 `row_in_use` where something needs it."""
+    return Call("DELETE", f"staff/assistants/{part(row_id)}/")
+
+
+def staff_budgets_list(*, cursor: str | None = None, page_size: int | None = None) -> Call[Page[types.BudgetRow]]:
+    """For staff: Limits of groups, and of the whole server: tokens and USD a day and a month, together and for each
+    person. A token needs `staff:groups`; its user the right to view them in the admin."""
+    return Call("GET", "staff/budgets/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_budgets_create(body: types.NewBudgetRow) -> Call[types.SavedBudgetRow]:
+    """Add a budget: checked and recorded as on its page, for whoever may add one there."""
+    return Call("POST", "staff/budgets/", body=body)
+
+
+def staff_budgets_get(row_id: str | int) -> Call[types.BudgetRow]:
+    """For staff: a budget."""
+    return Call("GET", f"staff/budgets/{part(row_id)}/")
+
+
+def staff_budgets_update(row_id: str | int, body: types.PatchedBudgetRowChange) -> Call[types.SavedBudgetRow]:
+    """Change a budget: checked and recorded as on its page. What is left out stays."""
+    return Call("PATCH", f"staff/budgets/{part(row_id)}/", body=body)
+
+
+def staff_budgets_delete(row_id: str | int) -> Call[None]:
+    """Delete a budget. 409 `row_in_use` where something needs it."""
+    return Call("DELETE", f"staff/budgets/{part(row_id)}/")
+
+
+def staff_connections_list(
+    *, cursor: str | None = None, page_size: int | None = None
+) -> Call[Page[types.ConnectionRow]]:
+    """For staff: Services that models are asked of. Keys and the values of headers are only written. A token needs
+    `staff:models`; its user the right to view them in the admin."""
+    return Call("GET", "staff/connections/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_connections_create(body: types.NewConnectionRow) -> Call[types.SavedConnectionRow]:
+    """Add a connection: checked and recorded as on its page, for whoever may add one there."""
+    return Call("POST", "staff/connections/", body=body)
+
+
+def staff_connections_get(row_id: str | int) -> Call[types.ConnectionRow]:
+    """For staff: a connection."""
+    return Call("GET", f"staff/connections/{part(row_id)}/")
+
+
+def staff_connections_update(
+    row_id: str | int, body: types.PatchedConnectionRowChange
+) -> Call[types.SavedConnectionRow]:
+    """Change a connection: checked and recorded as on its page. What is left out stays."""
+    return Call("PATCH", f"staff/connections/{part(row_id)}/", body=body)
+
+
+def staff_connections_delete(row_id: str | int) -> Call[None]:
+    """Delete a connection. 409 `row_in_use` where something needs it."""
+    return Call("DELETE", f"staff/connections/{part(row_id)}/")
+
+
+def staff_connections_models_list(row_id: str | int) -> Call[types.OfferedModelsAnswer]:
+    """What the service offers now: it is asked."""
+    return Call("GET", f"staff/connections/{part(row_id)}/models/")
+
+
+def staff_connections_models_create(row_id: str | int, body: types.AddedModels) -> Call[types.OfferedModelsAnswer]:
+    """Make models that the service offers models here, with what is known of their sizes and prices."""
+    return Call("POST", f"staff/connections/{part(row_id)}/models/", body=body)
+
+
+def staff_connections_test_create(row_id: str | int) -> Call[types.TrialAnswer]:
+    """Ask the service for a word, as on the page of the connection: what it costs is the caller's."""
+    return Call("POST", f"staff/connections/{part(row_id)}/test/")
+
+
+def staff_experiments_list(
+    *, cursor: str | None = None, page_size: int | None = None
+) -> Call[Page[types.ExperimentAnswer]]:
+    """For staff who may see experiments and read content, as these tell whether a context holds a text; newest
+    first. A token needs `staff:content`."""
+    return Call("GET", "staff/experiments/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_experiments_create(body: types.NewExperiment) -> Call[types.ExperimentAnswer]:
+    """Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the
+    experiment to follow it. No model is asked."""
+    return Call("POST", "staff/experiments/", body=body)
+
+
+def staff_experiments_get(run_id: str | int) -> Call[types.ExperimentResult]:
+    """One experiment: how far it is, and what came of its cases so far."""
+    return Call("GET", f"staff/experiments/{part(run_id)}/")
+
+
+def staff_experiments_cancel_create(run_id: str | int) -> Call[types.ExperimentAnswer]:
+    """End it: what was scored so far stays. Nothing happens to one that has ended."""
+    return Call("POST", f"staff/experiments/{part(run_id)}/cancel/")
+
+
+def staff_groups_list(*, cursor: str | None = None, page_size: int | None = None) -> Call[Page[types.GroupRow]]:
+    """For staff: Groups: what their members may, what they may use, how they sign in, and who manages them. Who is
+    in them is said by SCIM or in the admin. A token needs `staff:groups`; its user the right to view them in the
+    admin."""
+    return Call("GET", "staff/groups/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_groups_create(body: types.NewGroupRow) -> Call[types.SavedGroupRow]:
+    """Add a group: checked and recorded as on its page, for whoever may add one there."""
+    return Call("POST", "staff/groups/", body=body)
+
+
+def staff_groups_get(row_id: str | int) -> Call[types.GroupRow]:
+    """For staff: a group."""
+    return Call("GET", f"staff/groups/{part(row_id)}/")
+
+
+def staff_groups_update(row_id: str | int, body: types.PatchedGroupRowChange) -> Call[types.SavedGroupRow]:
+    """Change a group: checked and recorded as on its page. What is left out stays. A list of rows that belong to it
+    takes the place of all that it has."""
+    return Call("PATCH", f"staff/groups/{part(row_id)}/", body=body)
+
+
+def staff_groups_delete(row_id: str | int) -> Call[None]:
+    """Delete a group. 409 `row_in_use` where something needs it."""
+    return Call("DELETE", f"staff/groups/{part(row_id)}/")
+
+
+def staff_models_list(*, cursor: str | None = None, page_size: int | None = None) -> Call[Page[types.ModelRow]]:
+    """For staff: Models of all services: what they can do and what they cost. A token needs `staff:models`; its user
+    the right to view them in the admin."""
+    return Call("GET", "staff/models/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_models_create(body: types.NewModelRow) -> Call[types.SavedModelRow]:
+    """Add a model: checked and recorded as on its page, for whoever may add one there."""
+    return Call("POST", "staff/models/", body=body)
+
+
+def staff_models_get(row_id: str | int) -> Call[types.ModelRow]:
+    """For staff: a model."""
+    return Call("GET", f"staff/models/{part(row_id)}/")
+
+
+def staff_models_update(row_id: str | int, body: types.PatchedModelRowChange) -> Call[types.SavedModelRow]:
+    """Change a model: checked and recorded as on its page. What is left out stays. A list of rows that belong to it
+    takes the place of all that it has."""
+    return Call("PATCH", f"staff/models/{part(row_id)}/", body=body)
+
+
+def staff_models_delete(row_id: str | int) -> Call[None]:
+    """Delete a model. 409 `row_in_use` where something needs it."""
+    return Call("DELETE", f"staff/models/{part(row_id)}/")
+
+
+def staff_presets_list(*, cursor: str | None = None, page_size: int | None = None) -> Call[Page[types.PresetRow]]:
+    """For staff: Presets, offered or not, with what they tell the model. A token needs `staff:assistants`; its user
+    the right to view them in the admin."""
+    return Call("GET", "staff/presets/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_presets_create(body: types.NewPresetRow) -> Call[types.SavedPresetRow]:
+    """Add a preset: checked and recorded as on its page, for whoever may add one there."""
+    return Call("POST", "staff/presets/", body=body)
+
+
+def staff_presets_get(row_id: str | int) -> Call[types.PresetRow]:
+    """For staff: a preset."""
+    return Call("GET", f"staff/presets/{part(row_id)}/")
+
+
+def staff_presets_update(row_id: str | int, body: types.PatchedPresetRowChange) -> Call[types.SavedPresetRow]:
+    """Change a preset: checked and recorded as on its page. What is left out stays."""
+    return Call("PATCH", f"staff/presets/{part(row_id)}/", body=body)
+
+
+def staff_presets_delete(row_id: str | int) -> Call[None]:
+    """Delete a preset. 409 `row_in_use` where something needs it."""
+    return Call("DELETE", f"staff/presets/{part(row_id)}/")
+
+
+def staff_replays_list(*, cursor: str | None = None, page_size: int | None = None) -> Call[Page[types.ReplayAnswer]]:
+    """For staff who may see replays of requests, newest first. A token needs `staff:replays`."""
+    return Call("GET", "staff/replays/", query={"cursor": cursor, "page_size": page_size})
+
+
+def staff_replays_create(body: types.NewReplay) -> Call[types.ReplayAnswer]:
+    """Have past requests of an assistant made again as a version, or this release, would make them. Workers do it:
+    read the replay to follow it. No model is asked."""
+    return Call("POST", "staff/replays/", body=body)
+
+
+def staff_replays_get(run_id: str | int) -> Call[types.ReplayAnswer]:
+    """One replay: how far it is, and its figures so far."""
+    return Call("GET", f"staff/replays/{part(run_id)}/")
+
+
+def staff_replays_cancel_create(run_id: str | int) -> Call[types.ReplayAnswer]:
+    """End it: what was made so far stays. Nothing happens to one that has ended."""
+    return Call("POST", f"staff/replays/{part(run_id)}/cancel/")
+
+
+def staff_requests_list(
+    *,
+    assistant: str | None = None,
+    cursor: str | None = None,
+    page_size: int | None = None,
+    since: str | None = None,
+    status: Literal["completed", "failed", "interrupted", "pending", "stopped"] | None = None,
+    thread: str | None = None,
+    until: str | None = None,
+    user: str | None = None,
+) -> Call[Page[types.StaffRequest]]:
+    """For staff: model requests of everybody, newest first, as figures. Takes the right to see model requests; a
+    token needs `staff`."""
+    return Call(
+        "GET",
+        "staff/requests/",
+        query={
+            "assistant": assistant,
+            "cursor": cursor,
+            "page_size": page_size,
+            "since": since,
+            "status": status,
+            "thread": thread,
+            "until": until,
+            "user": user,
+        },
+    )
+
+
+def staff_requests_look_create(request_id: str | int, body: types.Look) -> Call[types.SnapshotAnswer]:
+    """For staff who may read content: one model request with what it was given, for a reason. The look is on record
+    before it is answered, and the person is told of it. A token needs `staff:content`. Where reading takes a
+    second factor (`OPENBOOK_READING_NEEDS_FACTOR`), it takes a session that has just proved one."""
+    return Call("POST", f"staff/requests/{part(request_id)}/look/", body=body)
 
 
 def tags_get() -> Call[types.TagsAnswer]:

@@ -25,6 +25,10 @@ type ActionEnum = Literal["read", "export", "watch", "signin"]
 type ActorKindEnum = Literal["person", "staff", "token", "system", "unknown"]
 
 
+class AddedModels(TypedDict):
+    models: list[str]
+
+
 class ArgumentAnswer(TypedDict):
     name: str
     description: str
@@ -66,6 +70,48 @@ class AssistantAnswer(TypedDict):
     slug: str
     name: str
     description: str
+
+
+class AssistantRow(TypedDict):
+    id: int
+    slug: str
+    name: str
+    description: str
+    system_prompt: str
+    provider: str
+    model: str
+    max_output_tokens: int
+    thinking_tokens: int
+    effort: Effort | BlankEnum
+    show_thinking: ShowThinkingEnum
+    reply_minutes: int
+    fallback_model: str
+    fallback_automatic: bool
+    budget_share: int | None
+    history_tokens_high: int
+    history_tokens_low: int
+    history_turns_min: int
+    history_turns_max: int
+    total_tokens: int
+    hard_cap_tokens: int
+    memory_tokens: int
+    today_tokens: int
+    open_threads_tokens: int
+    last_conversation_tokens: int
+    recall_tokens: int
+    file_tokens: int
+    uses_memory: bool
+    tools: list[str]
+    filters_artifacts: bool
+    rewriting: RewritingEnum
+    rewriting_model: str
+    cache_lifetime: CacheLifetime | BlankEnum
+    is_default: bool
+    is_active: bool
+    order: int
+    offered_models: list[str]
+    fallbacks: list[FallbackRow]
+    version: int | None
 
 
 class AssistantVersionAnswer(TypedDict):
@@ -151,6 +197,19 @@ class BudgetOriginAnswer(TypedDict):
     text: str
 
 
+class BudgetRow(TypedDict):
+    id: int
+    group: str | None
+    tokens_day: int | None
+    tokens_month: int | None
+    money_day: str | None
+    money_month: str | None
+    member_tokens_day: int | None
+    member_tokens_month: int | None
+    member_money_day: str | None
+    member_money_month: str | None
+
+
 class CacheAnswer(TypedDict):
     state: CacheAnswerStateEnum
     marks: list[MarksEnum]
@@ -163,6 +222,8 @@ class CacheAnswer(TypedDict):
 type CacheAnswerStateEnum = Literal[
     "none", "first", "cold", "other_model", "other_system", "moved", "changed", "too_small", "warm"
 ]
+
+type CacheLifetime = Literal["5m", "1h"]
 
 
 class CallAnswer(TypedDict):
@@ -194,6 +255,28 @@ class ClearingAnswer(TypedDict):
 
 
 type ColourEnum = Literal["grey", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"]
+
+type ConnectionKind = Literal["anthropic", "openai", "bedrock"]
+
+
+class ConnectionRow(TypedDict):
+    id: int
+    slug: str
+    label: str
+    kind: ConnectionKind
+    base_url: str
+    server: str
+    region: str
+    connect_seconds: float
+    proxy: str
+    is_active: bool
+    order: int
+    has_key: bool
+    header_names: list[str]
+    problem: str
+    tested_at: str | None
+    is_working: bool | None
+    test_result: str
 
 
 class CreatedInvitation(TypedDict):
@@ -283,7 +366,7 @@ class DuplicatesAnswer(TypedDict):
     silent: bool
 
 
-type EffortEnum = Literal["low", "medium", "high", "xhigh", "max"]
+type Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 
 class ErrorAnswer(TypedDict):
@@ -321,6 +404,39 @@ class ExchangeAnswer(TypedDict):
     reply: ReplyAnswer
     assistant_message: MessageAnswer | None
     request: str | None
+
+
+class ExperimentAnswer(TypedDict):
+    id: str
+    state: RunState
+    author: str | None
+    problem: str
+    created_at: str
+    ended_at: str | None
+    done: int
+    dataset: str
+    versions: list[int]
+    cases: int
+
+
+class ExperimentResult(TypedDict):
+    id: str
+    state: RunState
+    author: str | None
+    problem: str
+    created_at: str
+    ended_at: str | None
+    done: int
+    dataset: str
+    versions: list[int]
+    cases: int
+    result: dict[str, Any]
+
+
+class FallbackRow(TypedDict):
+    provider: str
+    model: NotRequired[str]
+    order: NotRequired[int]
 
 
 class FateAnswer(TypedDict):
@@ -380,7 +496,7 @@ class FeedbackRow(TypedDict):
     show_conversation: bool
     created_at: str
     updated_at: str
-    state: FeedbackRowStateEnum
+    state: FeedbackState
     assignee: str | None
     notes: str
     assistant: str
@@ -392,7 +508,7 @@ class FeedbackRow(TypedDict):
     request: str | None
 
 
-type FeedbackRowStateEnum = Literal["new", "in_work", "done", "wont_do"]
+type FeedbackState = Literal["new", "in_work", "done", "wont_do"]
 
 
 class FileAnswer(TypedDict):
@@ -484,7 +600,7 @@ class FindingAnswer(TypedDict):
     finding: str
     assistant: str
     subject: str
-    state: FindingAnswerStateEnum
+    state: FindingState
     reason: str
     count: int
     tokens_month: int
@@ -495,7 +611,7 @@ class FindingAnswer(TypedDict):
     seen_at: str
 
 
-type FindingAnswerStateEnum = Literal["open", "accepted", "mended"]
+type FindingState = Literal["open", "accepted", "mended"]
 
 
 class ForgettingAnswer(TypedDict):
@@ -578,6 +694,17 @@ class GivenFile(TypedDict):
     outlined: NotRequired[bool]
 
 
+class GroupAccessRow(TypedDict):
+    assistants: NotRequired[list[str]]
+    models: NotRequired[list[str]]
+    connections: NotRequired[list[str]]
+    tools: NotRequired[list[str]]
+    sharing: NotRequired[bool]
+    uploads: NotRequired[bool]
+    temporary_chats: NotRequired[bool]
+    export: NotRequired[bool]
+
+
 class GroupLimits(TypedDict):
     tokens_day: int | None
     money_day: float | None
@@ -586,6 +713,25 @@ class GroupLimits(TypedDict):
     used: BudgetFigures
     name: str
     own: BudgetLimits
+
+
+class GroupManagerRow(TypedDict):
+    user: str
+
+
+class GroupRow(TypedDict):
+    id: int
+    name: str
+    permissions: list[str]
+    access: GroupAccessRow | None
+    sign_in: GroupSignInRow | None
+    managers: list[GroupManagerRow]
+
+
+class GroupSignInRow(TypedDict):
+    requires_second_factor: NotRequired[bool]
+    session_hours: NotRequired[int | None]
+    session_idle_minutes: NotRequired[int | None]
 
 
 class HandOverAnswer(TypedDict):
@@ -887,6 +1033,10 @@ class LongerThreadAnswer(TypedDict):
     added: int
 
 
+class Look(TypedDict):
+    reason: str
+
+
 class MadeAnswer(TypedDict):
     thread: str
     reply: ReplyAnswer
@@ -1002,6 +1152,40 @@ class ModelAnswer(TypedDict):
     default_of: list[str]
 
 
+class ModelPriceRow(TypedDict):
+    since: NotRequired[str | None]
+    above: NotRequired[int]
+    input: str
+    output: str
+    cache_write: str
+    cache_write_hour: str
+    cache_read: str
+
+
+class ModelRow(TypedDict):
+    id: int
+    provider: str
+    name: str
+    label: str
+    context_window: int
+    max_output: int
+    thinking: ThinkingEnum
+    thinks_unasked: bool
+    thinking_off: ThinkingOffEnum | BlankEnum
+    efforts: list[Effort]
+    default_effort: Effort | BlankEnum
+    takes_tools: bool
+    takes_images: bool
+    cacheable_from: int | None
+    token_factor: float
+    small_model: str
+    uses_memory: bool
+    system_prompt: str
+    is_active: bool
+    order: int
+    prices: list[ModelPriceRow]
+
+
 class ModelsAnswer(TypedDict):
     results: list[ModelAnswer]
 
@@ -1026,9 +1210,89 @@ class NewArtifact(TypedDict):
     content: str
 
 
+class NewAssistantRow(TypedDict):
+    slug: str
+    name: str
+    description: NotRequired[str]
+    system_prompt: str
+    provider: NotRequired[str]
+    model: NotRequired[str]
+    max_output_tokens: NotRequired[int]
+    thinking_tokens: NotRequired[int]
+    effort: NotRequired[Effort | BlankEnum]
+    show_thinking: NotRequired[ShowThinkingEnum]
+    reply_minutes: NotRequired[int]
+    fallback_model: NotRequired[str]
+    fallback_automatic: NotRequired[bool]
+    budget_share: NotRequired[int | None]
+    history_tokens_high: NotRequired[int]
+    history_tokens_low: NotRequired[int]
+    history_turns_min: NotRequired[int]
+    history_turns_max: NotRequired[int]
+    total_tokens: NotRequired[int]
+    hard_cap_tokens: NotRequired[int]
+    memory_tokens: NotRequired[int]
+    today_tokens: NotRequired[int]
+    open_threads_tokens: NotRequired[int]
+    last_conversation_tokens: NotRequired[int]
+    recall_tokens: NotRequired[int]
+    file_tokens: NotRequired[int]
+    uses_memory: NotRequired[bool]
+    tools: NotRequired[list[str]]
+    filters_artifacts: NotRequired[bool]
+    rewriting: NotRequired[RewritingEnum]
+    rewriting_model: NotRequired[str]
+    cache_lifetime: NotRequired[CacheLifetime | BlankEnum]
+    is_default: NotRequired[bool]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    offered_models: NotRequired[list[str]]
+    fallbacks: NotRequired[list[FallbackRow]]
+
+
 class NewAssistantVersion(TypedDict):
     content: dict[str, Any]
     note: NotRequired[str]
+
+
+class NewBudgetRow(TypedDict):
+    group: NotRequired[str | None]
+    tokens_day: NotRequired[int | None]
+    tokens_month: NotRequired[int | None]
+    money_day: NotRequired[str | None]
+    money_month: NotRequired[str | None]
+    member_tokens_day: NotRequired[int | None]
+    member_tokens_month: NotRequired[int | None]
+    member_money_day: NotRequired[str | None]
+    member_money_month: NotRequired[str | None]
+
+
+class NewConnectionRow(TypedDict):
+    slug: str
+    label: str
+    kind: NotRequired[ConnectionKind]
+    base_url: NotRequired[str]
+    server: NotRequired[str]
+    region: NotRequired[str]
+    connect_seconds: NotRequired[float]
+    proxy: NotRequired[str]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    key: NotRequired[str | None]
+    headers: NotRequired[dict[str, Any] | None]
+
+
+class NewExperiment(TypedDict):
+    dataset: str
+    versions: list[int]
+
+
+class NewGroupRow(TypedDict):
+    name: str
+    permissions: NotRequired[list[str]]
+    access: NotRequired[GroupAccessRow | None]
+    sign_in: NotRequired[GroupSignInRow | None]
+    managers: NotRequired[list[GroupManagerRow]]
 
 
 class NewInvitation(TypedDict):
@@ -1042,6 +1306,41 @@ class NewMemory(TypedDict):
     content: str
     tags: NotRequired[list[str]]
     valid_until: NotRequired[str | None]
+
+
+class NewModelRow(TypedDict):
+    provider: str
+    name: str
+    label: str
+    context_window: int
+    max_output: int
+    thinking: NotRequired[ThinkingEnum]
+    thinks_unasked: NotRequired[bool]
+    thinking_off: NotRequired[ThinkingOffEnum | BlankEnum]
+    efforts: NotRequired[list[Effort]]
+    default_effort: NotRequired[Effort | BlankEnum]
+    takes_tools: NotRequired[bool]
+    takes_images: NotRequired[bool]
+    cacheable_from: NotRequired[int | None]
+    token_factor: NotRequired[float]
+    small_model: NotRequired[str]
+    uses_memory: NotRequired[bool]
+    system_prompt: NotRequired[str]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    prices: NotRequired[list[ModelPriceRow]]
+
+
+class NewPresetRow(TypedDict):
+    slug: str
+    name: str
+    description: NotRequired[str]
+    prompt: str
+    kind: NotRequired[ArtifactKind]
+    language: NotRequired[str]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    assistants: NotRequired[list[str]]
 
 
 class NewProject(TypedDict):
@@ -1059,6 +1358,14 @@ class NewPrompt(TypedDict):
     name: str
     text: str
     shared: NotRequired[bool]
+
+
+class NewReplay(TypedDict):
+    assistant: str
+    version: NotRequired[int | None]
+    days: NotRequired[int]
+    sample: NotRequired[int | None]
+    conditions: NotRequired[list[str]]
 
 
 class NewSchedule(TypedDict):
@@ -1124,6 +1431,18 @@ class NoticeObject(TypedDict):
     published_at: str
 
 
+class OfferedModelAnswer(TypedDict):
+    id: str
+    label: str
+    context_window: int
+    max_output: int
+    added: bool
+
+
+class OfferedModelsAnswer(TypedDict):
+    results: list[OfferedModelAnswer]
+
+
 class PartAnswer(TypedDict):
     number: int
     label: str
@@ -1163,8 +1482,90 @@ class PatchedArtifactChange(TypedDict):
     version: NotRequired[int]
 
 
+class PatchedAssistantRowChange(TypedDict):
+    slug: NotRequired[str]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    system_prompt: NotRequired[str]
+    provider: NotRequired[str]
+    model: NotRequired[str]
+    max_output_tokens: NotRequired[int]
+    thinking_tokens: NotRequired[int]
+    effort: NotRequired[Effort | BlankEnum]
+    show_thinking: NotRequired[ShowThinkingEnum]
+    reply_minutes: NotRequired[int]
+    fallback_model: NotRequired[str]
+    fallback_automatic: NotRequired[bool]
+    budget_share: NotRequired[int | None]
+    history_tokens_high: NotRequired[int]
+    history_tokens_low: NotRequired[int]
+    history_turns_min: NotRequired[int]
+    history_turns_max: NotRequired[int]
+    total_tokens: NotRequired[int]
+    hard_cap_tokens: NotRequired[int]
+    memory_tokens: NotRequired[int]
+    today_tokens: NotRequired[int]
+    open_threads_tokens: NotRequired[int]
+    last_conversation_tokens: NotRequired[int]
+    recall_tokens: NotRequired[int]
+    file_tokens: NotRequired[int]
+    uses_memory: NotRequired[bool]
+    tools: NotRequired[list[str]]
+    filters_artifacts: NotRequired[bool]
+    rewriting: NotRequired[RewritingEnum]
+    rewriting_model: NotRequired[str]
+    cache_lifetime: NotRequired[CacheLifetime | BlankEnum]
+    is_default: NotRequired[bool]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    offered_models: NotRequired[list[str]]
+    fallbacks: NotRequired[list[FallbackRow]]
+
+
+class PatchedBudgetRowChange(TypedDict):
+    tokens_day: NotRequired[int | None]
+    tokens_month: NotRequired[int | None]
+    money_day: NotRequired[str | None]
+    money_month: NotRequired[str | None]
+    member_tokens_day: NotRequired[int | None]
+    member_tokens_month: NotRequired[int | None]
+    member_money_day: NotRequired[str | None]
+    member_money_month: NotRequired[str | None]
+
+
+class PatchedConnectionRowChange(TypedDict):
+    label: NotRequired[str]
+    base_url: NotRequired[str]
+    server: NotRequired[str]
+    region: NotRequired[str]
+    connect_seconds: NotRequired[float]
+    proxy: NotRequired[str]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    key: NotRequired[str | None]
+    headers: NotRequired[dict[str, Any] | None]
+
+
+class PatchedFeedbackChange(TypedDict):
+    state: NotRequired[FeedbackState]
+    assignee: NotRequired[str | None]
+    notes: NotRequired[str]
+
+
 class PatchedFileChange(TypedDict):
     project: NotRequired[str]
+
+
+class PatchedFindingChange(TypedDict):
+    reason: NotRequired[str]
+
+
+class PatchedGroupRowChange(TypedDict):
+    name: NotRequired[str]
+    permissions: NotRequired[list[str]]
+    access: NotRequired[GroupAccessRow | None]
+    sign_in: NotRequired[GroupSignInRow | None]
+    managers: NotRequired[list[GroupManagerRow]]
 
 
 class PatchedInstructionsChange(TypedDict):
@@ -1178,10 +1579,45 @@ class PatchedMemoryChange(TypedDict):
     valid_until: NotRequired[str | None]
 
 
+class PatchedModelRowChange(TypedDict):
+    provider: NotRequired[str]
+    name: NotRequired[str]
+    label: NotRequired[str]
+    context_window: NotRequired[int]
+    max_output: NotRequired[int]
+    thinking: NotRequired[ThinkingEnum]
+    thinks_unasked: NotRequired[bool]
+    thinking_off: NotRequired[ThinkingOffEnum | BlankEnum]
+    efforts: NotRequired[list[Effort]]
+    default_effort: NotRequired[Effort | BlankEnum]
+    takes_tools: NotRequired[bool]
+    takes_images: NotRequired[bool]
+    cacheable_from: NotRequired[int | None]
+    token_factor: NotRequired[float]
+    small_model: NotRequired[str]
+    uses_memory: NotRequired[bool]
+    system_prompt: NotRequired[str]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    prices: NotRequired[list[ModelPriceRow]]
+
+
 class PatchedPreferencesChange(TypedDict):
     remembers: NotRequired[bool]
     time_zone: NotRequired[str]
     language: NotRequired[str]
+
+
+class PatchedPresetRowChange(TypedDict):
+    slug: NotRequired[str]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    prompt: NotRequired[str]
+    kind: NotRequired[ArtifactKind]
+    language: NotRequired[str]
+    is_active: NotRequired[bool]
+    order: NotRequired[int]
+    assistants: NotRequired[list[str]]
 
 
 class PatchedProjectChange(TypedDict):
@@ -1266,6 +1702,19 @@ class PresetAnswer(TypedDict):
 
 class PresetRequest(TypedDict):
     client_message_id: NotRequired[Any]
+
+
+class PresetRow(TypedDict):
+    id: int
+    slug: str
+    name: str
+    description: str
+    prompt: str
+    kind: ArtifactKind
+    language: str
+    is_active: bool
+    order: int
+    assistants: list[str]
 
 
 class ProblemAnswer(TypedDict):
@@ -1364,6 +1813,24 @@ class RefusedFileAnswer(TypedDict):
     message: str
 
 
+class ReplayAnswer(TypedDict):
+    id: str
+    state: RunState
+    author: str | None
+    problem: str
+    created_at: str
+    ended_at: str | None
+    done: int
+    assistant: str
+    version: int | None
+    since: str
+    sample: int | None
+    conditions: list[str]
+    requests: int
+    failed: list[str]
+    report: dict[str, Any]
+
+
 class ReplyAnswer(TypedDict):
     id: str
     status: str
@@ -1382,6 +1849,9 @@ class ReplyAnswer(TypedDict):
     request: str | None
     message_history_count: int | None
     total_tokens: int | None
+
+
+type RequestStatus = Literal["pending", "completed", "failed", "stopped", "interrupted"]
 
 
 class ResourceAnswer(TypedDict):
@@ -1417,12 +1887,144 @@ type RewritingAnswerOutcomeEnum = Literal[
     "rewritten", "not_needed", "off", "not_asked", "failed", "timed_out", "empty", "unchanged", "by_rules"
 ]
 
+type RewritingEnum = Literal["off", "local", "model"]
+
 type RoleEnum = Literal["user", "assistant"]
 
 
 class Rule(TypedDict):
     days: list[DaysEnum]
     time: str
+
+
+type RunState = Literal["running", "done", "cancelled", "failed"]
+
+
+class SavedAssistantRow(TypedDict):
+    id: int
+    slug: str
+    name: str
+    description: str
+    system_prompt: str
+    provider: str
+    model: str
+    max_output_tokens: int
+    thinking_tokens: int
+    effort: Effort | BlankEnum
+    show_thinking: ShowThinkingEnum
+    reply_minutes: int
+    fallback_model: str
+    fallback_automatic: bool
+    budget_share: int | None
+    history_tokens_high: int
+    history_tokens_low: int
+    history_turns_min: int
+    history_turns_max: int
+    total_tokens: int
+    hard_cap_tokens: int
+    memory_tokens: int
+    today_tokens: int
+    open_threads_tokens: int
+    last_conversation_tokens: int
+    recall_tokens: int
+    file_tokens: int
+    uses_memory: bool
+    tools: list[str]
+    filters_artifacts: bool
+    rewriting: RewritingEnum
+    rewriting_model: str
+    cache_lifetime: CacheLifetime | BlankEnum
+    is_default: bool
+    is_active: bool
+    order: int
+    offered_models: list[str]
+    fallbacks: list[FallbackRow]
+    version: int | None
+    warnings: list[str]
+
+
+class SavedBudgetRow(TypedDict):
+    id: int
+    group: str | None
+    tokens_day: int | None
+    tokens_month: int | None
+    money_day: str | None
+    money_month: str | None
+    member_tokens_day: int | None
+    member_tokens_month: int | None
+    member_money_day: str | None
+    member_money_month: str | None
+    warnings: list[str]
+
+
+class SavedConnectionRow(TypedDict):
+    id: int
+    slug: str
+    label: str
+    kind: ConnectionKind
+    base_url: str
+    server: str
+    region: str
+    connect_seconds: float
+    proxy: str
+    is_active: bool
+    order: int
+    has_key: bool
+    header_names: list[str]
+    problem: str
+    tested_at: str | None
+    is_working: bool | None
+    test_result: str
+    warnings: list[str]
+
+
+class SavedGroupRow(TypedDict):
+    id: int
+    name: str
+    permissions: list[str]
+    access: GroupAccessRow | None
+    sign_in: GroupSignInRow | None
+    managers: list[GroupManagerRow]
+    warnings: list[str]
+
+
+class SavedModelRow(TypedDict):
+    id: int
+    provider: str
+    name: str
+    label: str
+    context_window: int
+    max_output: int
+    thinking: ThinkingEnum
+    thinks_unasked: bool
+    thinking_off: ThinkingOffEnum | BlankEnum
+    efforts: list[Effort]
+    default_effort: Effort | BlankEnum
+    takes_tools: bool
+    takes_images: bool
+    cacheable_from: int | None
+    token_factor: float
+    small_model: str
+    uses_memory: bool
+    system_prompt: str
+    is_active: bool
+    order: int
+    prices: list[ModelPriceRow]
+    warnings: list[str]
+
+
+class SavedPresetRow(TypedDict):
+    id: int
+    slug: str
+    name: str
+    description: str
+    prompt: str
+    kind: ArtifactKind
+    language: str
+    is_active: bool
+    order: int
+    assistants: list[str]
+    warnings: list[str]
 
 
 class ScheduleAnswer(TypedDict):
@@ -1457,6 +2059,10 @@ type ScopesEnum = Literal[
     "staff:content",
     "staff:audit",
     "staff:assistants",
+    "staff:models",
+    "staff:groups",
+    "staff:replays",
+    "staff:feedback",
     "staff:invitations",
     "scim",
 ]
@@ -1545,6 +2151,8 @@ class ShareAnswer(TypedDict):
 
 type SharedKind = Literal["thread", "artifact"]
 
+type ShowThinkingEnum = Literal["off", "summary"]
+
 
 class ShowsFields(TypedDict):
     book: NotRequired[bool]
@@ -1607,11 +2215,8 @@ class SnapshotAnswer(TypedDict):
     usage: UsageAnswer
     stop_reason: str
     stop_details: dict[str, Any] | None
-    status: SnapshotAnswerStatusEnum
+    status: RequestStatus
     error: dict[str, Any] | None
-
-
-type SnapshotAnswerStatusEnum = Literal["pending", "completed", "failed", "stopped", "interrupted"]
 
 
 class SourceAnswer(TypedDict):
@@ -1619,6 +2224,25 @@ class SourceAnswer(TypedDict):
     thread: str
     position: int
     created_at: str
+
+
+class StaffRequest(TypedDict):
+    id: str
+    created_at: str
+    ended_at: str | None
+    user: int
+    thread: str
+    assistant: str
+    version: int | None
+    purpose: PurposeEnum
+    provider: str
+    model: str
+    status: RequestStatus
+    stop_reason: str
+    budget: int
+    total_tokens: int
+    usage: dict[str, Any] | None
+    first_token_ms: int | None
 
 
 type StageEnum = Literal["message", "files", "reply"]
@@ -1644,8 +2268,15 @@ class TagsAnswer(TypedDict):
 class ThinkingAnswer(TypedDict):
     mode: ModeEnum | BlankEnum
     display: DisplayEnum | BlankEnum
-    effort: EffortEnum | BlankEnum
+    effort: ThinkingAnswerEffortEnum | BlankEnum
     room: int
+
+
+type ThinkingAnswerEffortEnum = Literal["low", "medium", "high", "xhigh", "max"]
+
+type ThinkingEnum = Literal["none", "budget", "adaptive"]
+
+type ThinkingOffEnum = Literal["disabled", "between_tools"]
 
 
 class ThreadAnswer(TypedDict):
@@ -1748,6 +2379,11 @@ class TopicAnswer(TypedDict):
     source: SourceAnswer | None
     opened_at: str
     resolved_at: str | None
+
+
+class TrialAnswer(TypedDict):
+    is_working: bool
+    words: str
 
 
 type TypeEnum = Literal[

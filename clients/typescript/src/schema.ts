@@ -25,6 +25,10 @@ export type ActionEnum = "read" | "export" | "watch" | "signin";
 
 export type ActorKindEnum = "person" | "staff" | "token" | "system" | "unknown";
 
+export interface AddedModels {
+  models: Array<string>;
+}
+
 export interface ArgumentAnswer {
   name: string;
   description: string;
@@ -65,6 +69,48 @@ export interface AssistantAnswer {
   slug: string;
   name: string;
   description: string;
+}
+
+export interface AssistantRow {
+  id: number;
+  slug: string;
+  name: string;
+  description: string;
+  system_prompt: string;
+  provider: string;
+  model: string;
+  max_output_tokens: number;
+  thinking_tokens: number;
+  effort: Effort | BlankEnum;
+  show_thinking: ShowThinkingEnum;
+  reply_minutes: number;
+  fallback_model: string;
+  fallback_automatic: boolean;
+  budget_share: number | null;
+  history_tokens_high: number;
+  history_tokens_low: number;
+  history_turns_min: number;
+  history_turns_max: number;
+  total_tokens: number;
+  hard_cap_tokens: number;
+  memory_tokens: number;
+  today_tokens: number;
+  open_threads_tokens: number;
+  last_conversation_tokens: number;
+  recall_tokens: number;
+  file_tokens: number;
+  uses_memory: boolean;
+  tools: Array<string>;
+  filters_artifacts: boolean;
+  rewriting: RewritingEnum;
+  rewriting_model: string;
+  cache_lifetime: CacheLifetime | BlankEnum;
+  is_default: boolean;
+  is_active: boolean;
+  order: number;
+  offered_models: Array<string>;
+  fallbacks: Array<FallbackRow>;
+  version: number | null;
 }
 
 export interface AssistantVersionAnswer {
@@ -147,6 +193,19 @@ export interface BudgetOriginAnswer {
   text: string;
 }
 
+export interface BudgetRow {
+  id: number;
+  group: string | null;
+  tokens_day: number | null;
+  tokens_month: number | null;
+  money_day: string | null;
+  money_month: string | null;
+  member_tokens_day: number | null;
+  member_tokens_month: number | null;
+  member_money_day: string | null;
+  member_money_month: string | null;
+}
+
 export interface CacheAnswer {
   state: CacheAnswerStateEnum;
   marks: Array<MarksEnum>;
@@ -166,6 +225,8 @@ export type CacheAnswerStateEnum =
   | "changed"
   | "too_small"
   | "warm";
+
+export type CacheLifetime = "5m" | "1h";
 
 export interface CallAnswer {
   answer: CallAnswerAnswerEnum;
@@ -195,6 +256,28 @@ export interface ClearingAnswer {
 }
 
 export type ColourEnum = "grey" | "red" | "orange" | "yellow" | "green" | "teal" | "blue" | "purple" | "pink";
+
+export type ConnectionKind = "anthropic" | "openai" | "bedrock";
+
+export interface ConnectionRow {
+  id: number;
+  slug: string;
+  label: string;
+  kind: ConnectionKind;
+  base_url: string;
+  server: string;
+  region: string;
+  connect_seconds: number;
+  proxy: string;
+  is_active: boolean;
+  order: number;
+  has_key: boolean;
+  header_names: Array<string>;
+  problem: string;
+  tested_at: string | null;
+  is_working: boolean | null;
+  test_result: string;
+}
 
 export interface CreatedInvitation {
   id: string;
@@ -281,7 +364,7 @@ export interface DuplicatesAnswer {
   silent: boolean;
 }
 
-export type EffortEnum = "low" | "medium" | "high" | "xhigh" | "max";
+export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
 
 export interface ErrorAnswer {
   error: ErrorObject;
@@ -316,6 +399,39 @@ export interface ExchangeAnswer {
   reply: ReplyAnswer;
   assistant_message: MessageAnswer | null;
   request: string | null;
+}
+
+export interface ExperimentAnswer {
+  id: string;
+  state: RunState;
+  author: string | null;
+  problem: string;
+  created_at: string;
+  ended_at: string | null;
+  done: number;
+  dataset: string;
+  versions: Array<number>;
+  cases: number;
+}
+
+export interface ExperimentResult {
+  id: string;
+  state: RunState;
+  author: string | null;
+  problem: string;
+  created_at: string;
+  ended_at: string | null;
+  done: number;
+  dataset: string;
+  versions: Array<number>;
+  cases: number;
+  result: Record<string, unknown>;
+}
+
+export interface FallbackRow {
+  provider: string;
+  model?: string;
+  order?: number;
 }
 
 export interface FateAnswer {
@@ -372,7 +488,7 @@ export interface FeedbackRow {
   show_conversation: boolean;
   created_at: string;
   updated_at: string;
-  state: FeedbackRowStateEnum;
+  state: FeedbackState;
   assignee: string | null;
   notes: string;
   assistant: string;
@@ -384,7 +500,7 @@ export interface FeedbackRow {
   request: string | null;
 }
 
-export type FeedbackRowStateEnum = "new" | "in_work" | "done" | "wont_do";
+export type FeedbackState = "new" | "in_work" | "done" | "wont_do";
 
 export interface FileAnswer {
   id: string;
@@ -474,7 +590,7 @@ export interface FindingAnswer {
   finding: string;
   assistant: string;
   subject: string;
-  state: FindingAnswerStateEnum;
+  state: FindingState;
   reason: string;
   count: number;
   tokens_month: number;
@@ -485,7 +601,7 @@ export interface FindingAnswer {
   seen_at: string;
 }
 
-export type FindingAnswerStateEnum = "open" | "accepted" | "mended";
+export type FindingState = "open" | "accepted" | "mended";
 
 export interface ForgettingAnswer {
   memories: Array<string>;
@@ -564,6 +680,17 @@ export interface GivenFile {
   outlined?: boolean;
 }
 
+export interface GroupAccessRow {
+  assistants?: Array<string>;
+  models?: Array<string>;
+  connections?: Array<string>;
+  tools?: Array<string>;
+  sharing?: boolean;
+  uploads?: boolean;
+  temporary_chats?: boolean;
+  export?: boolean;
+}
+
 export interface GroupLimits {
   tokens_day: number | null;
   money_day: number | null;
@@ -572,6 +699,25 @@ export interface GroupLimits {
   used: BudgetFigures;
   name: string;
   own: BudgetLimits;
+}
+
+export interface GroupManagerRow {
+  user: string;
+}
+
+export interface GroupRow {
+  id: number;
+  name: string;
+  permissions: Array<string>;
+  access: GroupAccessRow | null;
+  sign_in: GroupSignInRow | null;
+  managers: Array<GroupManagerRow>;
+}
+
+export interface GroupSignInRow {
+  requires_second_factor?: boolean;
+  session_hours?: number | null;
+  session_idle_minutes?: number | null;
 }
 
 export interface HandOverAnswer {
@@ -869,6 +1015,10 @@ export interface LongerThreadAnswer {
   added: number;
 }
 
+export interface Look {
+  reason: string;
+}
+
 export interface MadeAnswer {
   thread: string;
   reply: ReplyAnswer;
@@ -980,6 +1130,40 @@ export interface ModelAnswer {
   default_of: Array<string>;
 }
 
+export interface ModelPriceRow {
+  since?: string | null;
+  above?: number;
+  input: string;
+  output: string;
+  cache_write: string;
+  cache_write_hour: string;
+  cache_read: string;
+}
+
+export interface ModelRow {
+  id: number;
+  provider: string;
+  name: string;
+  label: string;
+  context_window: number;
+  max_output: number;
+  thinking: ThinkingEnum;
+  thinks_unasked: boolean;
+  thinking_off: ThinkingOffEnum | BlankEnum;
+  efforts: Array<Effort>;
+  default_effort: Effort | BlankEnum;
+  takes_tools: boolean;
+  takes_images: boolean;
+  cacheable_from: number | null;
+  token_factor: number;
+  small_model: string;
+  uses_memory: boolean;
+  system_prompt: string;
+  is_active: boolean;
+  order: number;
+  prices: Array<ModelPriceRow>;
+}
+
 export interface ModelsAnswer {
   results: Array<ModelAnswer>;
 }
@@ -1004,9 +1188,89 @@ export interface NewArtifact {
   content: string;
 }
 
+export interface NewAssistantRow {
+  slug: string;
+  name: string;
+  description?: string;
+  system_prompt: string;
+  provider?: string;
+  model?: string;
+  max_output_tokens?: number;
+  thinking_tokens?: number;
+  effort?: Effort | BlankEnum;
+  show_thinking?: ShowThinkingEnum;
+  reply_minutes?: number;
+  fallback_model?: string;
+  fallback_automatic?: boolean;
+  budget_share?: number | null;
+  history_tokens_high?: number;
+  history_tokens_low?: number;
+  history_turns_min?: number;
+  history_turns_max?: number;
+  total_tokens?: number;
+  hard_cap_tokens?: number;
+  memory_tokens?: number;
+  today_tokens?: number;
+  open_threads_tokens?: number;
+  last_conversation_tokens?: number;
+  recall_tokens?: number;
+  file_tokens?: number;
+  uses_memory?: boolean;
+  tools?: Array<string>;
+  filters_artifacts?: boolean;
+  rewriting?: RewritingEnum;
+  rewriting_model?: string;
+  cache_lifetime?: CacheLifetime | BlankEnum;
+  is_default?: boolean;
+  is_active?: boolean;
+  order?: number;
+  offered_models?: Array<string>;
+  fallbacks?: Array<FallbackRow>;
+}
+
 export interface NewAssistantVersion {
   content: Record<string, unknown>;
   note?: string;
+}
+
+export interface NewBudgetRow {
+  group?: string | null;
+  tokens_day?: number | null;
+  tokens_month?: number | null;
+  money_day?: string | null;
+  money_month?: string | null;
+  member_tokens_day?: number | null;
+  member_tokens_month?: number | null;
+  member_money_day?: string | null;
+  member_money_month?: string | null;
+}
+
+export interface NewConnectionRow {
+  slug: string;
+  label: string;
+  kind?: ConnectionKind;
+  base_url?: string;
+  server?: string;
+  region?: string;
+  connect_seconds?: number;
+  proxy?: string;
+  is_active?: boolean;
+  order?: number;
+  key?: string | null;
+  headers?: Record<string, unknown> | null;
+}
+
+export interface NewExperiment {
+  dataset: string;
+  versions: Array<number>;
+}
+
+export interface NewGroupRow {
+  name: string;
+  permissions?: Array<string>;
+  access?: GroupAccessRow | null;
+  sign_in?: GroupSignInRow | null;
+  managers?: Array<GroupManagerRow>;
 }
 
 export interface NewInvitation {
@@ -1020,6 +1284,41 @@ export interface NewMemory {
   content: string;
   tags?: Array<string>;
   valid_until?: string | null;
+}
+
+export interface NewModelRow {
+  provider: string;
+  name: string;
+  label: string;
+  context_window: number;
+  max_output: number;
+  thinking?: ThinkingEnum;
+  thinks_unasked?: boolean;
+  thinking_off?: ThinkingOffEnum | BlankEnum;
+  efforts?: Array<Effort>;
+  default_effort?: Effort | BlankEnum;
+  takes_tools?: boolean;
+  takes_images?: boolean;
+  cacheable_from?: number | null;
+  token_factor?: number;
+  small_model?: string;
+  uses_memory?: boolean;
+  system_prompt?: string;
+  is_active?: boolean;
+  order?: number;
+  prices?: Array<ModelPriceRow>;
+}
+
+export interface NewPresetRow {
+  slug: string;
+  name: string;
+  description?: string;
+  prompt: string;
+  kind?: ArtifactKind;
+  language?: string;
+  is_active?: boolean;
+  order?: number;
+  assistants?: Array<string>;
 }
 
 export interface NewProject {
@@ -1037,6 +1336,14 @@ export interface NewPrompt {
   name: string;
   text: string;
   shared?: boolean;
+}
+
+export interface NewReplay {
+  assistant: string;
+  version?: number | null;
+  days?: number;
+  sample?: number | null;
+  conditions?: Array<string>;
 }
 
 export interface NewSchedule {
@@ -1102,6 +1409,18 @@ export interface NoticeObject {
   published_at: string;
 }
 
+export interface OfferedModelAnswer {
+  id: string;
+  label: string;
+  context_window: number;
+  max_output: number;
+  added: boolean;
+}
+
+export interface OfferedModelsAnswer {
+  results: Array<OfferedModelAnswer>;
+}
+
 export interface PartAnswer {
   number: number;
   label: string;
@@ -1141,8 +1460,90 @@ export interface PatchedArtifactChange {
   version?: number;
 }
 
+export interface PatchedAssistantRowChange {
+  slug?: string;
+  name?: string;
+  description?: string;
+  system_prompt?: string;
+  provider?: string;
+  model?: string;
+  max_output_tokens?: number;
+  thinking_tokens?: number;
+  effort?: Effort | BlankEnum;
+  show_thinking?: ShowThinkingEnum;
+  reply_minutes?: number;
+  fallback_model?: string;
+  fallback_automatic?: boolean;
+  budget_share?: number | null;
+  history_tokens_high?: number;
+  history_tokens_low?: number;
+  history_turns_min?: number;
+  history_turns_max?: number;
+  total_tokens?: number;
+  hard_cap_tokens?: number;
+  memory_tokens?: number;
+  today_tokens?: number;
+  open_threads_tokens?: number;
+  last_conversation_tokens?: number;
+  recall_tokens?: number;
+  file_tokens?: number;
+  uses_memory?: boolean;
+  tools?: Array<string>;
+  filters_artifacts?: boolean;
+  rewriting?: RewritingEnum;
+  rewriting_model?: string;
+  cache_lifetime?: CacheLifetime | BlankEnum;
+  is_default?: boolean;
+  is_active?: boolean;
+  order?: number;
+  offered_models?: Array<string>;
+  fallbacks?: Array<FallbackRow>;
+}
+
+export interface PatchedBudgetRowChange {
+  tokens_day?: number | null;
+  tokens_month?: number | null;
+  money_day?: string | null;
+  money_month?: string | null;
+  member_tokens_day?: number | null;
+  member_tokens_month?: number | null;
+  member_money_day?: string | null;
+  member_money_month?: string | null;
+}
+
+export interface PatchedConnectionRowChange {
+  label?: string;
+  base_url?: string;
+  server?: string;
+  region?: string;
+  connect_seconds?: number;
+  proxy?: string;
+  is_active?: boolean;
+  order?: number;
+  key?: string | null;
+  headers?: Record<string, unknown> | null;
+}
+
+export interface PatchedFeedbackChange {
+  state?: FeedbackState;
+  assignee?: string | null;
+  notes?: string;
+}
+
 export interface PatchedFileChange {
   project?: string;
+}
+
+export interface PatchedFindingChange {
+  reason?: string;
+}
+
+export interface PatchedGroupRowChange {
+  name?: string;
+  permissions?: Array<string>;
+  access?: GroupAccessRow | null;
+  sign_in?: GroupSignInRow | null;
+  managers?: Array<GroupManagerRow>;
 }
 
 export interface PatchedInstructionsChange {
@@ -1156,10 +1557,45 @@ export interface PatchedMemoryChange {
   valid_until?: string | null;
 }
 
+export interface PatchedModelRowChange {
+  provider?: string;
+  name?: string;
+  label?: string;
+  context_window?: number;
+  max_output?: number;
+  thinking?: ThinkingEnum;
+  thinks_unasked?: boolean;
+  thinking_off?: ThinkingOffEnum | BlankEnum;
+  efforts?: Array<Effort>;
+  default_effort?: Effort | BlankEnum;
+  takes_tools?: boolean;
+  takes_images?: boolean;
+  cacheable_from?: number | null;
+  token_factor?: number;
+  small_model?: string;
+  uses_memory?: boolean;
+  system_prompt?: string;
+  is_active?: boolean;
+  order?: number;
+  prices?: Array<ModelPriceRow>;
+}
+
 export interface PatchedPreferencesChange {
   remembers?: boolean;
   time_zone?: string;
   language?: string;
+}
+
+export interface PatchedPresetRowChange {
+  slug?: string;
+  name?: string;
+  description?: string;
+  prompt?: string;
+  kind?: ArtifactKind;
+  language?: string;
+  is_active?: boolean;
+  order?: number;
+  assistants?: Array<string>;
 }
 
 export interface PatchedProjectChange {
@@ -1244,6 +1680,19 @@ export interface PresetAnswer {
 
 export interface PresetRequest {
   client_message_id?: unknown;
+}
+
+export interface PresetRow {
+  id: number;
+  slug: string;
+  name: string;
+  description: string;
+  prompt: string;
+  kind: ArtifactKind;
+  language: string;
+  is_active: boolean;
+  order: number;
+  assistants: Array<string>;
 }
 
 export interface ProblemAnswer {
@@ -1338,6 +1787,24 @@ export interface RefusedFileAnswer {
   message: string;
 }
 
+export interface ReplayAnswer {
+  id: string;
+  state: RunState;
+  author: string | null;
+  problem: string;
+  created_at: string;
+  ended_at: string | null;
+  done: number;
+  assistant: string;
+  version: number | null;
+  since: string;
+  sample: number | null;
+  conditions: Array<string>;
+  requests: number;
+  failed: Array<string>;
+  report: Record<string, unknown>;
+}
+
 export interface ReplyAnswer {
   id: string;
   status: string;
@@ -1357,6 +1824,8 @@ export interface ReplyAnswer {
   message_history_count: number | null;
   total_tokens: number | null;
 }
+
+export type RequestStatus = "pending" | "completed" | "failed" | "stopped" | "interrupted";
 
 export interface ResourceAnswer {
   uri: string;
@@ -1397,11 +1866,142 @@ export type RewritingAnswerOutcomeEnum =
   | "unchanged"
   | "by_rules";
 
+export type RewritingEnum = "off" | "local" | "model";
+
 export type RoleEnum = "user" | "assistant";
 
 export interface Rule {
   days: Array<DaysEnum>;
   time: string;
+}
+
+export type RunState = "running" | "done" | "cancelled" | "failed";
+
+export interface SavedAssistantRow {
+  id: number;
+  slug: string;
+  name: string;
+  description: string;
+  system_prompt: string;
+  provider: string;
+  model: string;
+  max_output_tokens: number;
+  thinking_tokens: number;
+  effort: Effort | BlankEnum;
+  show_thinking: ShowThinkingEnum;
+  reply_minutes: number;
+  fallback_model: string;
+  fallback_automatic: boolean;
+  budget_share: number | null;
+  history_tokens_high: number;
+  history_tokens_low: number;
+  history_turns_min: number;
+  history_turns_max: number;
+  total_tokens: number;
+  hard_cap_tokens: number;
+  memory_tokens: number;
+  today_tokens: number;
+  open_threads_tokens: number;
+  last_conversation_tokens: number;
+  recall_tokens: number;
+  file_tokens: number;
+  uses_memory: boolean;
+  tools: Array<string>;
+  filters_artifacts: boolean;
+  rewriting: RewritingEnum;
+  rewriting_model: string;
+  cache_lifetime: CacheLifetime | BlankEnum;
+  is_default: boolean;
+  is_active: boolean;
+  order: number;
+  offered_models: Array<string>;
+  fallbacks: Array<FallbackRow>;
+  version: number | null;
+  warnings: Array<string>;
+}
+
+export interface SavedBudgetRow {
+  id: number;
+  group: string | null;
+  tokens_day: number | null;
+  tokens_month: number | null;
+  money_day: string | null;
+  money_month: string | null;
+  member_tokens_day: number | null;
+  member_tokens_month: number | null;
+  member_money_day: string | null;
+  member_money_month: string | null;
+  warnings: Array<string>;
+}
+
+export interface SavedConnectionRow {
+  id: number;
+  slug: string;
+  label: string;
+  kind: ConnectionKind;
+  base_url: string;
+  server: string;
+  region: string;
+  connect_seconds: number;
+  proxy: string;
+  is_active: boolean;
+  order: number;
+  has_key: boolean;
+  header_names: Array<string>;
+  problem: string;
+  tested_at: string | null;
+  is_working: boolean | null;
+  test_result: string;
+  warnings: Array<string>;
+}
+
+export interface SavedGroupRow {
+  id: number;
+  name: string;
+  permissions: Array<string>;
+  access: GroupAccessRow | null;
+  sign_in: GroupSignInRow | null;
+  managers: Array<GroupManagerRow>;
+  warnings: Array<string>;
+}
+
+export interface SavedModelRow {
+  id: number;
+  provider: string;
+  name: string;
+  label: string;
+  context_window: number;
+  max_output: number;
+  thinking: ThinkingEnum;
+  thinks_unasked: boolean;
+  thinking_off: ThinkingOffEnum | BlankEnum;
+  efforts: Array<Effort>;
+  default_effort: Effort | BlankEnum;
+  takes_tools: boolean;
+  takes_images: boolean;
+  cacheable_from: number | null;
+  token_factor: number;
+  small_model: string;
+  uses_memory: boolean;
+  system_prompt: string;
+  is_active: boolean;
+  order: number;
+  prices: Array<ModelPriceRow>;
+  warnings: Array<string>;
+}
+
+export interface SavedPresetRow {
+  id: number;
+  slug: string;
+  name: string;
+  description: string;
+  prompt: string;
+  kind: ArtifactKind;
+  language: string;
+  is_active: boolean;
+  order: number;
+  assistants: Array<string>;
+  warnings: Array<string>;
 }
 
 export interface ScheduleAnswer {
@@ -1436,6 +2036,10 @@ export type ScopesEnum =
   | "staff:content"
   | "staff:audit"
   | "staff:assistants"
+  | "staff:models"
+  | "staff:groups"
+  | "staff:replays"
+  | "staff:feedback"
   | "staff:invitations"
   | "scim";
 
@@ -1521,6 +2125,8 @@ export interface ShareAnswer {
 
 export type SharedKind = "thread" | "artifact";
 
+export type ShowThinkingEnum = "off" | "summary";
+
 export interface ShowsFields {
   book?: boolean;
   files?: boolean;
@@ -1582,17 +2188,34 @@ export interface SnapshotAnswer {
   usage: UsageAnswer;
   stop_reason: string;
   stop_details: Record<string, unknown> | null;
-  status: SnapshotAnswerStatusEnum;
+  status: RequestStatus;
   error: Record<string, unknown> | null;
 }
-
-export type SnapshotAnswerStatusEnum = "pending" | "completed" | "failed" | "stopped" | "interrupted";
 
 export interface SourceAnswer {
   message: string;
   thread: string;
   position: number;
   created_at: string;
+}
+
+export interface StaffRequest {
+  id: string;
+  created_at: string;
+  ended_at: string | null;
+  user: number;
+  thread: string;
+  assistant: string;
+  version: number | null;
+  purpose: PurposeEnum;
+  provider: string;
+  model: string;
+  status: RequestStatus;
+  stop_reason: string;
+  budget: number;
+  total_tokens: number;
+  usage: Record<string, unknown> | null;
+  first_token_ms: number | null;
 }
 
 export type StageEnum = "message" | "files" | "reply";
@@ -1617,9 +2240,15 @@ export interface TagsAnswer {
 export interface ThinkingAnswer {
   mode: ModeEnum | BlankEnum;
   display: DisplayEnum | BlankEnum;
-  effort: EffortEnum | BlankEnum;
+  effort: ThinkingAnswerEffortEnum | BlankEnum;
   room: number;
 }
+
+export type ThinkingAnswerEffortEnum = "low" | "medium" | "high" | "xhigh" | "max";
+
+export type ThinkingEnum = "none" | "budget" | "adaptive";
+
+export type ThinkingOffEnum = "disabled" | "between_tools";
 
 export interface ThreadAnswer {
   id: string;
@@ -1721,6 +2350,11 @@ export interface TopicAnswer {
   source: SourceAnswer | null;
   opened_at: string;
   resolved_at: string | null;
+}
+
+export interface TrialAnswer {
+  is_working: boolean;
+  words: string;
 }
 
 export type TypeEnum =
@@ -2095,6 +2729,14 @@ export interface Calls {
     body: undefined;
     answer: Page<FeedbackRow>;
   };
+  /** Say what becomes of it, for support who may change feedback. A token needs `staff:feedback`, and for the text
+   * in the answer `staff:content` too. */
+  "PATCH feedback/{feedback_id}/": {
+    path: { feedback_id: string | number };
+    query: object;
+    body: PatchedFeedbackChange;
+    answer: FeedbackRow;
+  };
   /** The files of the caller, newest first. */
   "GET files/": {
     path: object;
@@ -2191,6 +2833,14 @@ export interface Calls {
     };
     body: undefined;
     answer: Page<FindingAnswer>;
+  };
+  /** Accept a finding for a reason, or open it again, for staff who may change findings. Whether one is mended the
+   * next look tells: that is refused. A token needs `staff:feedback`. */
+  "PATCH findings/{finding_id}/": {
+    path: { finding_id: string | number };
+    query: object;
+    body: PatchedFindingChange;
+    answer: FindingAnswer;
   };
   /** Import threads and what is remembered, all or nothing. Errors name their place,
    * `threads[3].messages[17].content`. */
@@ -2721,6 +3371,356 @@ export interface Calls {
     query: object;
     body: undefined;
     answer: undefined;
+  };
+  /** For staff: Assistants, offered or not, with all that shapes their requests. A change makes a version of it. A
+   * token needs `staff:assistants`; its user the right to view them in the admin. */
+  "GET staff/assistants/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<AssistantRow>;
+  };
+  /** Add an assistant: checked and recorded as on its page, for whoever may add one there. */
+  "POST staff/assistants/": {
+    path: object;
+    query: object;
+    body: NewAssistantRow;
+    answer: SavedAssistantRow;
+  };
+  /** For staff: an assistant. */
+  "GET staff/assistants/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: AssistantRow;
+  };
+  /** Change an assistant: checked and recorded as on its page. What is left out stays. A list of rows that belong
+   * to it takes the place of all that it has. */
+  "PATCH staff/assistants/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: PatchedAssistantRowChange;
+    answer: SavedAssistantRow;
+  };
+  /** Delete an assistant. 409 `row_in_use` where something needs it. */
+  "DELETE staff/assistants/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
+  };
+  /** For staff: Limits of groups, and of the whole server: tokens and USD a day and a month, together and for each
+   * person. A token needs `staff:groups`; its user the right to view them in the admin. */
+  "GET staff/budgets/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<BudgetRow>;
+  };
+  /** Add a budget: checked and recorded as on its page, for whoever may add one there. */
+  "POST staff/budgets/": {
+    path: object;
+    query: object;
+    body: NewBudgetRow;
+    answer: SavedBudgetRow;
+  };
+  /** For staff: a budget. */
+  "GET staff/budgets/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: BudgetRow;
+  };
+  /** Change a budget: checked and recorded as on its page. What is left out stays. */
+  "PATCH staff/budgets/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: PatchedBudgetRowChange;
+    answer: SavedBudgetRow;
+  };
+  /** Delete a budget. 409 `row_in_use` where something needs it. */
+  "DELETE staff/budgets/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
+  };
+  /** For staff: Services that models are asked of. Keys and the values of headers are only written. A token needs
+   * `staff:models`; its user the right to view them in the admin. */
+  "GET staff/connections/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<ConnectionRow>;
+  };
+  /** Add a connection: checked and recorded as on its page, for whoever may add one there. */
+  "POST staff/connections/": {
+    path: object;
+    query: object;
+    body: NewConnectionRow;
+    answer: SavedConnectionRow;
+  };
+  /** For staff: a connection. */
+  "GET staff/connections/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ConnectionRow;
+  };
+  /** Change a connection: checked and recorded as on its page. What is left out stays. */
+  "PATCH staff/connections/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: PatchedConnectionRowChange;
+    answer: SavedConnectionRow;
+  };
+  /** Delete a connection. 409 `row_in_use` where something needs it. */
+  "DELETE staff/connections/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
+  };
+  /** What the service offers now: it is asked. */
+  "GET staff/connections/{row_id}/models/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: OfferedModelsAnswer;
+  };
+  /** Make models that the service offers models here, with what is known of their sizes and prices. */
+  "POST staff/connections/{row_id}/models/": {
+    path: { row_id: string | number };
+    query: object;
+    body: AddedModels;
+    answer: OfferedModelsAnswer;
+  };
+  /** Ask the service for a word, as on the page of the connection: what it costs is the caller's. */
+  "POST staff/connections/{row_id}/test/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: TrialAnswer;
+  };
+  /** For staff who may see experiments and read content, as these tell whether a context holds a text; newest
+   * first. A token needs `staff:content`. */
+  "GET staff/experiments/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<ExperimentAnswer>;
+  };
+  /** Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the
+   * experiment to follow it. No model is asked. */
+  "POST staff/experiments/": {
+    path: object;
+    query: object;
+    body: NewExperiment;
+    answer: ExperimentAnswer;
+  };
+  /** One experiment: how far it is, and what came of its cases so far. */
+  "GET staff/experiments/{run_id}/": {
+    path: { run_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ExperimentResult;
+  };
+  /** End it: what was scored so far stays. Nothing happens to one that has ended. */
+  "POST staff/experiments/{run_id}/cancel/": {
+    path: { run_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ExperimentAnswer;
+  };
+  /** For staff: Groups: what their members may, what they may use, how they sign in, and who manages them. Who is
+   * in them is said by SCIM or in the admin. A token needs `staff:groups`; its user the right to view them in the
+   * admin. */
+  "GET staff/groups/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<GroupRow>;
+  };
+  /** Add a group: checked and recorded as on its page, for whoever may add one there. */
+  "POST staff/groups/": {
+    path: object;
+    query: object;
+    body: NewGroupRow;
+    answer: SavedGroupRow;
+  };
+  /** For staff: a group. */
+  "GET staff/groups/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: GroupRow;
+  };
+  /** Change a group: checked and recorded as on its page. What is left out stays. A list of rows that belong to it
+   * takes the place of all that it has. */
+  "PATCH staff/groups/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: PatchedGroupRowChange;
+    answer: SavedGroupRow;
+  };
+  /** Delete a group. 409 `row_in_use` where something needs it. */
+  "DELETE staff/groups/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
+  };
+  /** For staff: Models of all services: what they can do and what they cost. A token needs `staff:models`; its user
+   * the right to view them in the admin. */
+  "GET staff/models/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<ModelRow>;
+  };
+  /** Add a model: checked and recorded as on its page, for whoever may add one there. */
+  "POST staff/models/": {
+    path: object;
+    query: object;
+    body: NewModelRow;
+    answer: SavedModelRow;
+  };
+  /** For staff: a model. */
+  "GET staff/models/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ModelRow;
+  };
+  /** Change a model: checked and recorded as on its page. What is left out stays. A list of rows that belong to it
+   * takes the place of all that it has. */
+  "PATCH staff/models/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: PatchedModelRowChange;
+    answer: SavedModelRow;
+  };
+  /** Delete a model. 409 `row_in_use` where something needs it. */
+  "DELETE staff/models/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
+  };
+  /** For staff: Presets, offered or not, with what they tell the model. A token needs `staff:assistants`; its user
+   * the right to view them in the admin. */
+  "GET staff/presets/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<PresetRow>;
+  };
+  /** Add a preset: checked and recorded as on its page, for whoever may add one there. */
+  "POST staff/presets/": {
+    path: object;
+    query: object;
+    body: NewPresetRow;
+    answer: SavedPresetRow;
+  };
+  /** For staff: a preset. */
+  "GET staff/presets/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: PresetRow;
+  };
+  /** Change a preset: checked and recorded as on its page. What is left out stays. */
+  "PATCH staff/presets/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: PatchedPresetRowChange;
+    answer: SavedPresetRow;
+  };
+  /** Delete a preset. 409 `row_in_use` where something needs it. */
+  "DELETE staff/presets/{row_id}/": {
+    path: { row_id: string | number };
+    query: object;
+    body: undefined;
+    answer: undefined;
+  };
+  /** For staff who may see replays of requests, newest first. A token needs `staff:replays`. */
+  "GET staff/replays/": {
+    path: object;
+    query: {
+      cursor?: string;
+      page_size?: number;
+    };
+    body: undefined;
+    answer: Page<ReplayAnswer>;
+  };
+  /** Have past requests of an assistant made again as a version, or this release, would make them. Workers do it:
+   * read the replay to follow it. No model is asked. */
+  "POST staff/replays/": {
+    path: object;
+    query: object;
+    body: NewReplay;
+    answer: ReplayAnswer;
+  };
+  /** One replay: how far it is, and its figures so far. */
+  "GET staff/replays/{run_id}/": {
+    path: { run_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ReplayAnswer;
+  };
+  /** End it: what was made so far stays. Nothing happens to one that has ended. */
+  "POST staff/replays/{run_id}/cancel/": {
+    path: { run_id: string | number };
+    query: object;
+    body: undefined;
+    answer: ReplayAnswer;
+  };
+  /** For staff: model requests of everybody, newest first, as figures. Takes the right to see model requests; a
+   * token needs `staff`. */
+  "GET staff/requests/": {
+    path: object;
+    query: {
+      assistant?: string;
+      cursor?: string;
+      page_size?: number;
+      since?: string;
+      status?: "completed" | "failed" | "interrupted" | "pending" | "stopped";
+      thread?: string;
+      until?: string;
+      user?: string;
+    };
+    body: undefined;
+    answer: Page<StaffRequest>;
+  };
+  /** For staff who may read content: one model request with what it was given, for a reason. The look is on record
+   * before it is answered, and the person is told of it. A token needs `staff:content`. Where reading takes a
+   * second factor (`OPENBOOK_READING_NEEDS_FACTOR`), it takes a session that has just proved one. */
+  "POST staff/requests/{request_id}/look/": {
+    path: { request_id: string | number };
+    query: object;
+    body: Look;
+    answer: SnapshotAnswer;
   };
   /** The tags of the caller's threads. */
   "GET tags/": {
