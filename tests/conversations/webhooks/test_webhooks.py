@@ -11,19 +11,39 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_network
 from typing import Any
+from uuid import UUID
 
 import pytest
 import standardwebhooks
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
+from artifacts import services as artifacts
+from artifacts.models import ArtifactVersion
+from artifacts.services import ArtifactDraft, Provenance
 from config.worker.due_senders import webhook_sender
+from conversations.accounts import budget_warnings
 from conversations.errors import InvalidWebhook, WebhookForAllRefused
-from conversations.models import AuditEvent, AuditKind, Lease, OutgoingMail, Webhook, WebhookDelivery, WebhookEvent
+from conversations.files import progress
+from conversations.models import (
+    AuditEvent,
+    AuditKind,
+    Budget,
+    BudgetPool,
+    ContentAccess,
+    File,
+    GroupManager,
+    Lease,
+    OutgoingMail,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
 from conversations.runtime.db import in_database
 from conversations.runtime.site import public_address
+from conversations.staff import access
 from conversations.threads import feedback
 from conversations.threads.feedback import Verdict
 from conversations.webhooks import delivery, sending, webhooks
@@ -31,7 +51,7 @@ from conversations.webhooks.outbox import tell
 from memory import forgetting, services
 from memory.models import Memory
 from tests.config.worker.test_worker import lose_connections
-from tests.conversations.factories import make_thread, make_user, make_webhook
+from tests.conversations.factories import make_file, make_thread, make_user, make_webhook
 from tests.conversations.rest.client import Api
 from tests.processes import database_url, started
 from tests.waiting import until
@@ -185,6 +205,35 @@ def test_what_happens_is_told_with_ids_alone_to_whoever_may_hear_of_it(
     assert all(b"secret" not in body for _, body in target.received)
     row = WebhookDelivery.objects.first()
     assert row and (row.status_code, row.attempts, row.problem) == (200, 1, "")
+
+
+def test_artifacts_files_limits_and_looks_are_told_of(user: User, target: Target, rf: RequestFactory) -> None:
+    made(user, target, "artifact.created", "file.read", "limit.reached", "content.accessed")
+    thread = make_thread(user, ["Hello?", "A plan."])
+    draft = ArtifactDraft(title="Plan", kind="document", content="# Plan")
+    origin = Provenance(origin=ArtifactVersion.Origin.HAND, at=timezone.now())
+    artifact = artifacts.create(draft, thread_id=thread.id, user_id=user.pk, made=origin).artifact
+    file = make_file(user, state=File.State.READING)
+    progress.give_up(file.id)
+    budget = Budget.objects.create(group=Group.objects.create(name="Readers"), tokens_day=0)
+    GroupManager.objects.create(group=budget.group, user=user)
+    today = timezone.now().date()
+    BudgetPool.objects.create(budget=budget, day=today, month=today.replace(day=1))
+    budget_warnings.look()
+    request = rf.get("/")
+    request.user = make_user("staff", is_staff=True)
+    access.record(request, user=user.pk, what="thread", object_id=thread.id, reason="Ticket 7", action="read")
+    told = {each.event: each.data for each in WebhookDelivery.objects.all()}
+    looked = told["content.accessed"].pop("access")
+    assert ContentAccess.objects.get().id == UUID(looked)
+    assert told == {
+        "artifact.created": {
+            "user": user.pk, "artifact": str(artifact.id), "thread": str(thread.id), "kind": "document",
+        },
+        "file.read": {"user": user.pk, "file": str(file.id), "status": "failed"},
+        "limit.reached": {"budget": budget.pk, "period": "day", "percent": 100},
+        "content.accessed": {"user": user.pk, "action": "read", "what": "thread", "object": str(thread.id)},
+    }  # fmt: skip
 
 
 def test_a_webhook_of_everybody_ends_with_the_right_to_it(user: User, target: Target) -> None:
