@@ -101,6 +101,7 @@ def things(user: User) -> dict[str, str]:
         "prompt_name": "review",
         "webhook_id": (webhook := make_webhook(user)).id,
         "delivery_id": webhooks.ping(webhook).id,
+        **dict.fromkeys(("row_id", "run_id", "feedback_id", "finding_id"), 1),
         "slug": "brd",
         "number": 1,
     }
