@@ -215,8 +215,9 @@ def test_artifacts_files_limits_and_looks_are_told_of(user: User, target: Target
     artifact = artifacts.create(draft, thread_id=thread.id, user_id=user.pk, made=origin).artifact
     file = make_file(user, state=File.State.READING)
     progress.give_up(file.id)
-    budget = Budget.objects.create(group=Group.objects.create(name="Readers"), tokens_day=0)
-    GroupManager.objects.create(group=budget.group, user=user)
+    group = Group.objects.create(name="Readers")
+    budget = Budget.objects.create(group=group, tokens_day=0)
+    GroupManager.objects.create(group=group, user=user)
     today = timezone.now().date()
     BudgetPool.objects.create(budget=budget, day=today, month=today.replace(day=1))
     budget_warnings.look()
