@@ -1,5 +1,6 @@
 """How one reply is asked for, beside what its assistant says: by a program, by the reader, or after an attempt that failed."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,13 +8,15 @@ from conversations.context.rules.fitting import Section
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.context.tokens.budget import Budget
 from conversations.context.tokens.thinking import OutputAllowance
-from conversations.models import Model
+from conversations.models import Assistant, Model
+from conversations.providers.caller_fields import NO_FIELDS, CallerFields
 from conversations.runtime.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallerOptions:
-    """``instructions`` stand after the assistant's own. ``max_tokens`` can only lower what the assistant may say.
+    """``instructions`` stand after the assistant's own. ``max_tokens`` can only lower what the assistant may say, and
+    ``thinking_tokens`` what its model may think. ``fields`` are what else a program asks the model for.
 
     ``model`` is asked in place of the assistant's, at ``provider`` where that is not the assistant's either; ``fallback_for``
     is the one that did not answer, ``fallback_cause`` the code of why. ``least_output`` are the tokens that it may write and
@@ -23,7 +26,9 @@ class CallerOptions:
     """
 
     instructions: str = ""
+    fields: CallerFields = NO_FIELDS
     max_tokens: int | None = None
+    thinking_tokens: int | None = None
     model: str = ""
     provider: str = ""
     fallback_for: str = ""
@@ -35,6 +40,14 @@ class CallerOptions:
 
     def at_most(self, tokens: int) -> int:
         return tokens if self.max_tokens is None else min(tokens, self.max_tokens)
+
+    def thinking(self, assistant: Assistant) -> Assistant:
+        """The assistant, or a copy that thinks less."""
+        if self.thinking_tokens is None or self.thinking_tokens >= assistant.thinking_tokens:
+            return assistant
+        lowered = copy.copy(assistant)
+        lowered.thinking_tokens = self.thinking_tokens
+        return lowered
 
     def raised(self, allowance: OutputAllowance, model: Model) -> OutputAllowance:
         """With room for an answer beside all that the model thinks."""

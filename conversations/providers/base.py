@@ -295,6 +295,10 @@ class Provider(ABC):
     """Whether a model stands behind it that can put a query into other words."""
     calls_tools = True
     """Whether it can be given tools."""
+    takes_formats = True
+    """Whether it can be told the format of an answer."""
+    takes_stops = True
+    """Whether it can be told texts at which an answer is to end."""
     sends_pictures = True
     """Whether a model that takes images is given them; else it is told that there is one."""
     marks_cache = True
@@ -328,6 +332,10 @@ class Provider(ABC):
     def cites_documents(self, model: str) -> bool:
         """Whether the service cites the documents of a request by itself."""
         return False
+
+    def forces_tools(self) -> bool:
+        """Whether it can be told that a tool must be called."""
+        return self.calls_tools
 
     def lacks_list(self, model: str = "") -> bool:
         """Whether ``learn_list`` would tell something of a model, by default of the default one. Reads the database."""

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from conversations.providers.base import Payload
+from conversations.providers.caller_fields import ANY, CallerFields
 from conversations.providers.dialects import Dialect
 from conversations.providers.history import blocks_of, calls_of, definitions_for, with_ids_once
 from conversations.providers.messages_api import RequestParts
@@ -22,7 +23,7 @@ Message = dict[str, Any]
 
 def chat_payload(parts: RequestParts, dialect: Dialect) -> Payload:
     """The exact body of the request, as a server of this dialect takes it."""
-    messages, tools, tool_choice = parts.messages, parts.tools, parts.tool_choice
+    messages, tools, tool_choice = parts.messages, parts.all_tools, parts.tool_choice
     if calls_of(messages):
         messages = with_ids_once(messages)
         if not tools:
@@ -42,9 +43,23 @@ def chat_payload(parts: RequestParts, dialect: Dialect) -> Payload:
         payload["stream_options"] = {"include_usage": True}
     if tools and (dialect.takes_choice or tool_choice != "none"):
         payload["tools"] = [function_of(tool) for tool in tools]
-        if tool_choice:
-            payload["tool_choice"] = tool_choice
+        if choice := tool_choice or tool_choice_of(parts.caller):
+            payload["tool_choice"] = choice
+        if not parts.caller.parallel:
+            payload["parallel_tool_calls"] = False
+    if parts.caller.stop_sequences:
+        payload["stop"] = [*parts.caller.stop_sequences]
+    if parts.caller.format:
+        schema = {"name": "answer", "schema": dict(parts.caller.format), "strict": parts.caller.strict}
+        payload["response_format"] = {"type": "json_schema", "json_schema": schema}
     return payload
+
+
+def tool_choice_of(caller: CallerFields) -> str | dict[str, Any]:
+    """What a request says of which tools are called; empty where the model decides."""
+    if caller.tool:
+        return {"type": "function", "function": {"name": caller.tool}}
+    return "required" if caller.choice == ANY else ""
 
 
 def chat_messages(message: Mapping[str, Any], dialect: Dialect) -> Iterator[Message]:
@@ -112,6 +127,8 @@ def result_message(block: Mapping[str, Any], dialect: Dialect) -> Message:
 
 def function_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": tool["input_schema"]}
+    if tool.get("strict"):
+        function["strict"] = True
     return {"type": "function", "function": {name: value for name, value in function.items() if value != ""}}
 
 

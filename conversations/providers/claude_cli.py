@@ -50,6 +50,8 @@ TOKEN = re.compile(r"sk-ant-[\w-]+")
 class ClaudeCliProvider(Provider):
     name = "claude_cli"
     calls_tools = False
+    takes_formats = False
+    takes_stops = False
     sends_pictures = False
     marks_cache = False  # the CLI sets its own marks
     default_model = staticmethod(default_model)

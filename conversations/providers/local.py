@@ -24,6 +24,7 @@ LOOK_SECONDS = 0.1
 
 class LocalProvider(AnthropicProvider):
     rewrites = False  # a minute of all cores for a note that is mostly wrong: rules make better ones
+    takes_formats = False  # the engine passes over what it says of them
     marks_cache = False  # the engine keeps what it has read by itself
     cache_expires = False
     has_one_model = True

@@ -35,9 +35,14 @@ class OfflineProvider(Provider):
     name = "offline"
     rewrites = False
     marks_cache = False
+    takes_formats = False
+    takes_stops = False
 
     def default_model(self) -> str:
         return "offline"
+
+    def forces_tools(self) -> bool:
+        return False
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         """The answer piece by piece. The usage counts words, as an estimate: there is no tokenizer without a model."""

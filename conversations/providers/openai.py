@@ -67,6 +67,9 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             return Sizes.of(window, "known")
         return LARGE if is_cloud(self._dialect()) else SMALL
 
+    def forces_tools(self) -> bool:
+        return self._dialect().takes_choice
+
     def lacks_list(self, model: str = "") -> bool:
         endpoint = self._endpoint()
         if not self._listed.is_due(endpoint) or self.wait() or obstacle_of(endpoint):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict, Unpack
 
@@ -40,13 +40,14 @@ class NewTurn(TypedDict):
     ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any; ``model`` is one that can be
     chosen for the assistant, for this message alone, ``thread_model`` the one that answers in a thread that this opens, and
     ``project`` the one that it is opened in; ``temporary`` whether that thread goes when it is closed. ``edits`` is the id of
-    the message that this is another version of.
+    the message that this is another version of. ``results`` are what tools gave that the sender runs, checked.
     """
 
     user: User
     thread_id: uuid.UUID | str | None
     content: Any
     files: NotRequired[Any]
+    results: NotRequired[Sequence[dict[str, Any]]]
     client_message_id: NotRequired[Any]
     assistant: NotRequired[str | None]
     options: NotRequired[CallerOptions]
@@ -77,13 +78,13 @@ async def start(**values: Unpack[NewTurn]) -> OpenedReply:
 
 def begin(**values: Unpack[NewTurn]) -> BegunReply:
     """The first half of ``start``, in a thread for the database. The second is ``let_run``, on the event loop."""
-    files = file_ids(values.get("files"))
+    files, results = file_ids(values.get("files")), values.get("results", ())
     message = NewMessage(
         user=values["user"],
         thread_id=values["thread_id"],
         files=files,
         client_message_id=client_id(values.get("client_message_id")),
-        blocks=user_blocks(values["content"], may_be_empty=bool(files)),
+        blocks=[*results, *user_blocks(values["content"], may_be_empty=bool(files or results))],
         assistant=values.get("assistant"),
         model=values.get("model", ""),
         thread_model=values.get("thread_model", ""),

@@ -26,6 +26,7 @@ from conversations.context.query.rewriting import NOT_ASKED, Rewriting
 from conversations.context.query.rewriting_request import rewriting_context
 from conversations.context.record import snapshot_api, snapshots
 from conversations.context.record.snapshot_shapes import SnapshotAnswer
+from conversations.context.render.tool_sections import NO_TOOLS
 from conversations.context.rules.fitting import Section
 from conversations.context.sessions import Session
 from conversations.context.tokens.estimate import text_of
@@ -348,7 +349,10 @@ def build(
         provider=provider,
         newest=to_answer.turn,
         at=clock.now(),
-        tools=tools_for(thread.assistant, provider, options.model, cursor.access),
+        # A program that says which tool is to be called means one of its own.
+        tools=NO_TOOLS
+        if options.fields.choice
+        else tools_for(thread.assistant, provider, options.model, cursor.access),
         options=options,
         query=query,
         silent=to_answer.silent,

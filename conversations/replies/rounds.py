@@ -412,16 +412,18 @@ class ReplyRun:
     async def _run_tools(self, finished: Finished) -> Sequence[Section]:
         """Run the tools that the model called. Returns what was said and done, where the reply goes on."""
         preset, transcript = self.opened.preset, self.transcript
+        if finished.stop_reason in CALLING:
+            transcript.leave(self.options.fields.names)
         calls = self._calls_to_run(finished)
         if preset and not calls and not transcript.rounds:
             await self._run([self._as_artifact(finished)], offered={SAVE}, messages=())
         if calls:
             request = in_messages_api(self.context.payload)
-            offered = {tool["name"] for tool in request.get("tools", ())}
+            offered = {tool["name"] for tool in request.get("tools", ())} - self.options.fields.names
             await self._run(calls, offered=offered, messages=request["messages"])
         if preset and not calls and not transcript.artifacts:
             raise provider_error("no_artifact")
-        if not calls or (preset and transcript.artifacts):
+        if not calls or transcript.left or (preset and transcript.artifacts):
             return ()
         return [round_section(round_text(transcript.rounds[-1]))]
 
@@ -499,7 +501,7 @@ class ReplyRun:
         )
 
     def _outcome(self, finished: Finished) -> Outcome:
-        whole = finished.stop_reason in WHOLE
+        whole = finished.stop_reason in WHOLE or (finished.stop_reason == "tool_use" and bool(self.transcript.left))
         if not self.transcript.is_new and not (whole and self.transcript.before):
             raise outcomes.nothing_said(finished)
         status = Message.Status.COMPLETE if whole else Message.Status.INCOMPLETE

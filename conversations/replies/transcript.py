@@ -1,6 +1,6 @@
 """What a reply says and does, from the model's events to the content blocks of its turn. No effects."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,8 @@ class ReplyTranscript:
     """``rounds`` are those whose tool calls have their results; ``current`` is what came since, ``calls`` wait for theirs.
     Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
 
-    ``artifacts`` were saved by the calls. ``before`` is what was said until it was cut short; the rest joins it without a gap.
+    ``artifacts`` were saved by the calls. ``left`` are calls of tools that the program which asks runs itself: the turn ends
+    with them. ``before`` is what was said until it was cut short; the rest joins it without a gap.
     Where its assistant shows no thinking, none that came all the same is shown or kept.
     """
 
@@ -64,6 +65,7 @@ class ReplyTranscript:
     current: list[Block] = field(default_factory=list)
     calls: list[ToolCalled] = field(default_factory=list)
     artifacts: list[Mapping[str, Any]] = field(default_factory=list)
+    left: list[Block] = field(default_factory=list)
     _joins: bool = False
     _is_apart: bool = False
     _raw: str = ""
@@ -137,6 +139,13 @@ class ReplyTranscript:
         self.current = []
         self.calls = []
 
+    def leave(self, names: Container[str]) -> None:
+        """Leave the whole calls of these tools to the program. They follow all others, which have their results here."""
+        calls = {called.id for called in self.calls if called.name in names and called.input is not None}
+        self.left = [block for block in self.current if block.get("id") in calls]
+        self.current = [block for block in self.current if block not in self.left]
+        self.calls = [called for called in self.calls if called.id not in calls]
+
     def drop_calls(self) -> None:
         """Calls that nobody will answer."""
         self.current = [block for block in self.current if block["type"] != "tool_use"]
@@ -147,7 +156,7 @@ class ReplyTranscript:
         """The blocks of the turn: texts, calls and results in order, without calls that have no results. What the model
         showed of its thinking stands where it came; it alone is no turn."""
         current = [block for block in self.current if block["type"] != "tool_use"]
-        blocks = [*(block for blocks in self.rounds for block in blocks), *current, *self.unfinished]
+        blocks = [*(block for blocks in self.rounds for block in blocks), *current, *self.unfinished, *self.left]
         whole = joined(self.before, blocks) if self._joins or self._text.begun else [*self.before, *blocks]
         stored = [kept for block in whole if (kept := as_stored(block, shows_thinking=self.shows_thinking))]
         return stored if any(block["type"] != "thinking" for block in stored) else []

@@ -25,7 +25,8 @@ class CompletionsParser(BodyParser):
             "image_url": {"url": data},
             "file": {**dict.fromkeys(("file_id", "filename")), "file_data": data},
         }
-        return {**dict.fromkeys(("role", "name")), "content": [part]}
+        call: Shape = {**dict.fromkeys(("id", "type")), "function": dict.fromkeys(("name", "arguments"))}
+        return {**dict.fromkeys(("role", "name", "tool_call_id")), "content": [part], "tool_calls": [call]}
 
     def is_known(self, name: str) -> bool:
         return shapes.known(name)

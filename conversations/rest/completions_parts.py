@@ -14,7 +14,7 @@ DATA_URL = re.compile(rb"data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w.+=-]+)*;base64,
 
 
 class ToolPart(dict[str, Any]):
-    """The ``content`` of a message of the role ``tool``. No part that is sent is one."""
+    """The ``content`` of a message of the role ``tool``, and the id of its ``call``. No part that is sent is one."""
 
 
 class PartReader(ContentReader):
@@ -22,7 +22,11 @@ class PartReader(ContentReader):
 
     def read_block(self, block: Json, place: str) -> None:
         if isinstance(block, ToolPart):
-            # What a tool said is no word of the person: it is a file that the message brings.
+            # What a tool said is no word of the person: it is a file that the message brings, unless it is of a known call.
+            call = block["call"]
+            if isinstance(call, str) and call and (self.has_tools or call in self.calls):
+                self.blocks.append(self.result(call, block["content"], place))
+                return
             self.add_parts(block["content"], f"{self.numbered('tool-result')}.txt", place)
             return
         match block.get("type"):

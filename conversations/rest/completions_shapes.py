@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
+from conversations.models import text_blocks
 from conversations.providers.base import Usage
 from conversations.replies.events import Event, data_of
+from conversations.rest.completions_fields import calls_of, fields_of, tool_call
 from conversations.rest.completions_parts import PartReader, ToolPart
 from conversations.rest.messages_shapes import (
     ASSISTANTS,
-    IN_WORDS,
     OWN_TOOLS,
     Json,
     MessagesCall,
@@ -23,6 +25,8 @@ from conversations.rest.messages_shapes import (
     error_body,
     failure,
     known_usage,
+    open_calls,
+    pieces_of,
     refuse,
     sent_message,
     stop_reason,
@@ -31,7 +35,12 @@ from conversations.rest.messages_shapes import (
 from conversations.wire.events import ReplyDeltaData, ReplyEndedData
 
 MAX_TOKENS = ("max_tokens", "max_completion_tokens")
-READ = ("model", "messages", "metadata", "stream", "stream_options", *MAX_TOKENS)
+READ = (
+    *("model", "messages", "metadata", "stream", "stream_options", *MAX_TOKENS),
+    *("tools", "tool_choice", "parallel_tool_calls", "stop", "response_format"),
+)
+NAMES = {"stop_sequences": "stop", "output_config": "response_format", "thinking": "tool_choice"}
+"""Of parameters that the Messages API calls otherwise."""
 WITHOUT_EFFECT = ("user", "safety_identifier", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention")
 """Who asks is known by the token, and how prompts are cached is the assistant's."""
 
@@ -51,23 +60,23 @@ REFUSED: Refusals = {
     "reasoning_effort": (ASSISTANTS, []),
     "verbosity": (ASSISTANTS, []),
     "service_tier": (ASSISTANTS, ["auto", "default"]),
-    "tools": (OWN_TOOLS, [[]]),
-    "tool_choice": (OWN_TOOLS, ["none", "auto"]),
-    "parallel_tool_calls": (OWN_TOOLS, [True, False]),
     "functions": (OWN_TOOLS, [[]]),
     "function_call": (OWN_TOOLS, ["none", "auto"]),
     "web_search_options": (OWN_TOOLS, []),
     "modalities": (TEXT_ONLY, [["text"]]),
     "audio": (TEXT_ONLY, []),
-    "response_format": (IN_WORDS, [{"type": "text"}]),
-    "stop": ("a reply is stored as the model ends it", [[]]),
     "prediction": ("no model here takes one", []),
     "moderation": ("what is checked here is the operator's to say", []),
     "store": ("what is said is always stored, in a thread of yours", [True]),
 }
 """What would change the answer and can't be honoured, and with which values it changes nothing."""
 
-FINISHED = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter"}
+FINISHED = {
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
 """By the stop reason of the Messages API; all others are ``stop``."""
 STATUSES = {502: 500, 529: 503}
 """Of ours and of the Messages API, as programs for this API know them."""
@@ -85,8 +94,10 @@ def read_call(body: Any) -> MessagesCall:
         raise InvalidMessage("Leave `max_tokens` out where there is `max_completion_tokens`.", field="max_tokens")
     most = tokens_of(body, given[0]) if given else None
     check_metadata(body.get("metadata"), {"thread"})
-    call = call_of(body, message_of=_message, most=most, reader=PartReader)
-    return replace(call, tells_usage=_tells_usage(body.get("stream_options"), is_stream=call.stream))
+    options = CallerOptions(fields=fields_of(body), max_tokens=most)
+    call = call_of(body, message_of=_message, options=options, reader=PartReader)
+    tells_usage = _tells_usage(body.get("stream_options"), is_stream=call.stream)
+    return replace(call, tells_usage=tells_usage, names=NAMES)
 
 
 def known(name: str) -> bool:
@@ -98,7 +109,9 @@ def answer(ending: Event, *, id: str, created: int, model: str) -> Json:
     """The completion that a reply came to, from its last event. One that failed has none."""
     data = data_of(ending, ReplyEndedData)
     text = data["message"]["text"] if data["message"] else ""
-    message = {"role": "assistant", "content": text or None, "refusal": None}
+    message: Json = {"role": "assistant", "content": text or None, "refusal": None}
+    if calls := [tool_call(block) for block in open_calls(ending)]:
+        message["tool_calls"] = calls
     return {
         "id": id,
         "object": "chat.completion",
@@ -144,6 +157,11 @@ class CompletionsFrames:
             yield frame(error_body(STATUSES.get(status, status), error))
             return
         yield from self._begin()
+        for index, block in enumerate(open_calls(event)):
+            called, function = tool_call(block), {"name": block["name"], "arguments": ""}
+            yield self._choice({"tool_calls": [{"index": index, **called, "function": function}]})
+            for piece in pieces_of(block["input"]):
+                yield self._choice({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
         yield self._choice({}, _finish_reason(event))
         if self.tells_usage:
             yield self._chunk([], _usage(known_usage(data_of(event, ReplyEndedData)["usage"])))
@@ -216,7 +234,10 @@ def _message(message: Any, number: int) -> SentMessage:
         )
     content, place = message.get("content"), f"messages[{number}].content"
     if role == "tool":
-        return SentMessage("user", [ToolPart(content=content)], place)
+        return SentMessage("user", [ToolPart(content=content, call=message.get("tool_call_id"))], place)
     if role == "assistant" and content is None:
         content = ""  # it called a tool, and said nothing
+    if role == "assistant" and (calls := calls_of(message.get("tool_calls"))):
+        said = sent_message(role, content, place).content
+        return SentMessage(role, [*(text_blocks(said) if isinstance(said, str) else said), *calls], place)
     return sent_message(ROLES[role], content, place)

@@ -2,15 +2,17 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from conversations.errors import InvalidMessage
+from conversations.replies.transcript import result_block
 from conversations.rest.message_files import RawText, SentFile, text_of_source
-from conversations.runtime.text import clean
+from conversations.runtime.text import clean, clean_deep
+from conversations.tools.running import shortened
 
 IMAGE_TYPES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
 PDF_TYPE, TEXT_TYPE = "application/pdf", "text/plain"
@@ -28,6 +30,8 @@ class Content:
 
     texts: Sequence[str]
     files: Sequence[SentFile]
+    blocks: Sequence[Json] = ()
+    """Calls of the program's tools, or what these gave."""
 
     @property
     def text(self) -> str:
@@ -36,10 +40,14 @@ class Content:
 
 @dataclass
 class ContentReader:
-    """Reads the messages of one turn; files without a title are numbered through them."""
+    """Reads the messages of one turn; files without a title are numbered through them. ``calls`` are the ids of those that what
+    tools gave may belong to; where the program ``has_tools`` it may belong to others, of the thread."""
 
+    calls: Container[str] = ()
+    has_tools: bool = False
     texts: list[str] = field(default_factory=list)
     files: list[SentFile] = field(default_factory=list)
+    blocks: list[Json] = field(default_factory=list)
     _numbers: Counter[str] = field(default_factory=Counter)
 
     def read(self, content: str | Sequence[Json], place: str) -> None:
@@ -64,8 +72,13 @@ class ContentReader:
         texts = [content] if isinstance(content, str) else [_text(block) for block in content]
         self.texts += filter(None, texts)
 
+    def read_answer(self, content: str | Sequence[Json]) -> None:
+        """A message of the assistant, of which its words and its calls of tools count."""
+        self.read_texts(content)
+        self.blocks += calls_in(content)
+
     def done(self) -> Content:
-        return Content(texts=self.texts, files=self.files)
+        return Content(texts=self.texts, files=self.files, blocks=self.blocks)
 
     def read_block(self, block: Json, place: str) -> None:
         match block.get("type"):
@@ -75,6 +88,8 @@ class ContentReader:
                 self.files.append(self._image(block, place))
             case "document":
                 self._document(block, place)
+            case "tool_result" if self._is_of_call(block):
+                self.blocks.append(self._result(block, place))
             case "tool_result":
                 self._tool_result(block, place)
             case type:
@@ -128,11 +143,29 @@ class ContentReader:
         """What a tool said is no word of the person: it is a file that the message brings."""
         self.add_parts(block.get("content"), f"{self.numbered('tool-result')}.txt", f"{place}.content")
 
+    def _is_of_call(self, block: Json) -> bool:
+        id = block.get("tool_use_id")
+        return isinstance(id, str) and bool(id) and (self.has_tools or id in self.calls)
+
+    def _result(self, block: Json, place: str) -> Json:
+        """What a tool of the program gave. Its pictures and documents are files of the turn, which stand after it."""
+        return self.result(block["tool_use_id"], block.get("content"), f"{place}.content", error=block.get("is_error"))
+
+    def result(self, call: str, content: Any, place: str, *, error: Any = False) -> Json:
+        before = len(self.files)
+        words = clean(self._words_of(content, place))
+        for file in self.files[before:]:
+            words += f"\n[{file.name or 'A file'}: given with this message]"
+        return result_block(call, shortened(words.lstrip("\n")), is_error=error is True)
+
     def add_parts(self, content: Any, name: str, place: str) -> None:
         """The words of a content as one file, its pictures and documents as others."""
+        self._add_text(name, self._words_of(content, place), place)
+
+    def _words_of(self, content: Any, place: str) -> str:
+        """The words of a content, of which pictures and documents become files."""
         if content is None or isinstance(content, str):
-            self._add_text(name, content or "", place)
-            return
+            return content or ""
         if not isinstance(content, Sequence) or not all(isinstance(block, dict) for block in content):
             raise InvalidMessage(f"`{place}` must be a text or a list of blocks.", field="messages")
         words: list[str] = []
@@ -146,7 +179,7 @@ class ContentReader:
                     f"`{at}` is of type {block.get('type')!r}; here may stand text, images and documents.",
                     field="messages",
                 )
-        self._add_text(name, "\n\n".join(words), place)
+        return "\n\n".join(words)
 
     def _add_text(self, name: str, text: str, place: str) -> None:
         if text.strip():
@@ -209,3 +242,14 @@ def _with_ending(name: str, extension: str) -> str:
     ending = PurePath(name).suffix.lower()
     fits = ending == f".{extension}" or (extension == "txt" and 1 < len(ending) < 6)
     return name if fits else f"{name}.{extension}"
+
+
+def calls_in(content: str | Sequence[Json]) -> list[Json]:
+    """The calls of tools in a message of the assistant, those alone that can be stored."""
+    called = [] if isinstance(content, str) else [block for block in content if block.get("type") == "tool_use"]
+    return [
+        {"type": "tool_use", "id": block["id"], "name": block["name"], "input": clean_deep(block["input"])}
+        for block in called
+        if all(isinstance(block.get(name), str) and block[name] for name in ("id", "name"))
+        and isinstance(block.get("input"), dict)
+    ]

@@ -104,6 +104,8 @@ class StartedReply:
     thread: uuid.UUID
     reply: uuid.UUID
     model: str
+    stop_sequence: str | None = None
+    """The only text at which it was to end."""
 
     @property
     def id(self) -> str:
@@ -132,10 +134,11 @@ class Messages(InTheirShape, AsyncAPIView):
         return shapes.read_call(body)
 
     def answer(self, ending: Event, begun: StartedReply) -> shapes.Json:
-        return shapes.answer(ending, id=begun.id, model=begun.model)
+        return shapes.answer(ending, id=begun.id, model=begun.model, stop_sequence=begun.stop_sequence)
 
     def frames(self, begun: StartedReply, call: shapes.MessagesCall) -> Frames:
-        return MessagesFrames(shapes.MessagesStream(id=begun.id, model=begun.model))
+        stream = shapes.MessagesStream(id=begun.id, model=begun.model, stop_sequence=begun.stop_sequence)
+        return MessagesFrames(stream)
 
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
@@ -286,8 +289,10 @@ async def _apart[R](request: Request, function: Callable[[], R]) -> R:
 
 async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> StartedReply:
     match, model, options = ready.match, ready.assistant.slug, ready.call.options
+    stops = options.fields.stop_sequences
+    only_stop = stops[0] if len(stops) == 1 else None
     if match.thread and match.reply and match.step is MessageAction.FOLLOW:
-        return StartedReply(thread=match.thread.id, reply=match.reply, model=model)
+        return StartedReply(thread=match.thread.id, reply=match.reply, model=model, stop_sequence=only_stop)
     if match.reply:
         opened = await replies.retry(user=user, reply_id=match.reply, options=options, token=token)
     else:
@@ -295,6 +300,7 @@ async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> Star
             user=user,
             thread_id=ready.thread,
             content=ready.blocks,
+            results=ready.call.results,
             files=[str(id) for id in ready.files],
             client_message_id=ready.key,
             assistant=model,
@@ -303,7 +309,7 @@ async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> Star
         )
         if opened.repeated:  # the files are there from the first time
             await in_database(store.delete_unsent)(user, ready.received)
-    return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=model)
+    return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=model, stop_sequence=only_stop)
 
 
 async def _last(events: AsyncGenerator[Event]) -> Event:

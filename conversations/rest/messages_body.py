@@ -71,7 +71,8 @@ def _message_shape(scratch: Scratch) -> Shape:
     data = partial(read_raw_text, scratch=scratch)
     source: dict[str, Shape] = {**dict.fromkeys(("type", "media_type", "file_id")), "data": data}
     inner: Shape = [_block_shape(source)]
-    return {"role": None, "content": [{**_block_shape({**source, "content": inner}), "content": inner}]}
+    of_tools = dict.fromkeys(("id", "name", "input", "tool_use_id", "is_error"))
+    return {"role": None, "content": [{**_block_shape({**source, "content": inner}), **of_tools, "content": inner}]}
 
 
 def _block_shape(source: Mapping[str, Shape]) -> dict[str, Shape]:

@@ -15,7 +15,7 @@ from conversations.accounts import allowances
 from conversations.accounts.group_access import access_of
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
-from conversations.context.tokens.estimate import estimate_tokens, text_of, turn_tokens
+from conversations.context.tokens.estimate import text_of, turn_tokens
 from conversations.errors import InvalidMessage, OpenbookError
 from conversations.files import store, uploads
 from conversations.files.store import file_block
@@ -25,9 +25,18 @@ from conversations.replies.append import append
 from conversations.replies.user_content import NewMessage, client_id, user_blocks
 from conversations.rest import messages_shapes as shapes
 from conversations.rest.base import caller, token_of
+from conversations.rest.caller_checks import refuse_unmet, tokens_of
 from conversations.rest.message_file_tokens import named_blocks
 from conversations.rest.message_files import NOT_TAKEN, SentFile
-from conversations.rest.thread_matching import IncomingMessage, PathTurn, ThreadMatch, digests_of, place_of
+from conversations.rest.thread_matching import (
+    IncomingMessage,
+    PathTurn,
+    ThreadMatch,
+    digests_of,
+    last_calls,
+    open_calls,
+    place_of,
+)
 from conversations.runtime.db import in_database
 
 MOST_RESTORED = 50
@@ -56,22 +65,54 @@ class MatchedCall:
 
 def match_call(request: Request, call: shapes.MessagesCall) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
-    user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files))
+    user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files or call.results))
     key = client_id(request.headers.get("Idempotency-Key"))
     digests = _digests(user, call)
     incoming = IncomingMessage(
         text=text_of(blocks),
         files=[digests(file) for file in call.files],
-        earlier=[PathTurn(turn.role, turn.text, [digests(file) for file in turn.files]) for turn in call.earlier],
+        calls=open_calls(call.results),
+        earlier=[
+            PathTurn(turn.role, turn.text, [digests(file) for file in turn.files], open_calls(turn.blocks))
+            for turn in call.earlier
+        ],
         retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
         key=key,
     )
     named = request.headers.get("X-Openbook-Thread") or call.thread
     match, assistant = _placed(user, incoming, named, call.model)
     check_room(assistant, call.options)
+    refuse_unmet(assistant, call.options, thinks=call.thinks, names=call.names)
     thread = match.thread.id if match.thread else None
     own = [file.id for file in call.files if file.id]
-    return MatchedCall(call=call, files=own, blocks=blocks, key=key, match=match, thread=thread, assistant=assistant)
+    matched = MatchedCall(
+        call=call,
+        files=own,
+        blocks=blocks,
+        key=key,
+        match=match,
+        thread=thread,
+        assistant=assistant,
+    )
+    _check_results(matched)
+    return matched
+
+
+def _check_results(matched: MatchedCall) -> None:
+    """Raises ``InvalidMessage`` where a result belongs to no call that waits for one."""
+    call, match = matched.call, matched.match
+    if not call.results or match.reply:
+        return
+    if is_to_import(matched) or match.thread is None:
+        waiting = open_calls(call.earlier[-1].blocks) if call.earlier else frozenset()
+    else:
+        waiting = last_calls(match.thread)
+    if others := sorted(open_calls(call.results) - waiting):
+        raise InvalidMessage(
+            f"`tool_use_id` {others[0][:80]!r} names no call that the turn before it ends with. Send the assistant's message "
+            "as you got it, and name its thread.",
+            field="messages",
+        )
 
 
 def _placed(user: User, incoming: IncomingMessage, named: str | None, model: str) -> tuple[ThreadMatch, Assistant]:
@@ -95,14 +136,15 @@ def _digests(user: User, call: shapes.MessagesCall) -> Callable[[SentFile], byte
 
 def check_room(assistant: Assistant, options: CallerOptions) -> None:
     """Raises ``InvalidMessage`` where instructions would leave too little of the context for anything else."""
-    tokens, most = estimate_tokens(options.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
+    tokens, most = tokens_of(options), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
     if tokens > most:
         roomy = threads.offered_assistants().filter(total_tokens__gte=tokens * SHARE_OF_INSTRUCTIONS)
+        what = "`system` and `tools` take" if options.fields.tools else "`system` takes"
         names = ", ".join(roomy.values_list("slug", flat=True)) or "none is offered here"
         raise InvalidMessage(
-            f"`system` takes about {tokens:,} tokens; the assistant {assistant.slug} has room for {most:,}. Shorten it, or "
+            f"{what} about {tokens:,} tokens; the assistant {assistant.slug} has room for {most:,}. Shorten it, or "
             f"name an assistant with more room as `model`: {names}.",
-            field="system",
+            field="tools" if options.fields.tools else "system",
         )
 
 
@@ -130,7 +172,7 @@ def _import(user: User, matched: MatchedCall) -> tuple[uuid.UUID, list[uuid.UUID
                 if found := _restored(user, file):
                     kept[file] = found
         blocks = [
-            (turn.role, [*(file_block(kept[file]) for file in turn.files if file in kept), *_words(turn.text)])
+            (turn.role, _content(turn, [file_block(kept[file]) for file in turn.files if file in kept]))
             for turn in turns
         ]
         thread = append(
@@ -151,8 +193,10 @@ def to_restore(call: shapes.MessagesCall) -> list[SentFile]:
     return [file for turn in call.earlier for file in turn.files][-MOST_RESTORED:]
 
 
-def _words(text: str) -> list[dict[str, Any]]:
-    return text_blocks(text) if text else []
+def _content(turn: shapes.SentTurn, files: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What tools gave comes first, calls of tools come last."""
+    words = text_blocks(turn.text) if turn.text else []
+    return [*files, *words, *turn.blocks] if turn.role == "assistant" else [*files, *turn.blocks, *words]
 
 
 def _restored(user: User, file: SentFile) -> File | None:
@@ -204,7 +248,7 @@ def upcoming_context(user: User, matched: MatchedCall, unstored: Sequence[SentFi
         user=user,
         thread_id=matched.thread,
         assistant=matched.assistant.slug,
-        blocks=[*named_blocks(unstored), *matched.blocks],
+        blocks=[*named_blocks(unstored), *matched.call.results, *matched.blocks],
         files=matched.files,
     )
     brings_files = bool(matched.call.files or (is_to_import(matched) and to_restore(matched.call)))
@@ -214,7 +258,7 @@ def upcoming_context(user: User, matched: MatchedCall, unstored: Sequence[SentFi
 def tokens_with_history(coming: Context, matched: MatchedCall) -> int:
     """What the model would be given, with the history that is still to be stored."""
     turns = matched.call.earlier if is_to_import(matched) else ()
-    earlier = sum(turn_tokens(text_blocks(turn.text)) for turn in turns)
+    earlier = sum(turn_tokens(_content(turn, ())) for turn in turns)
     room = max(0, coming.budget.history_tokens - coming.history_tokens)
     return coming.model_tokens + min(earlier, room)
 

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
@@ -11,18 +12,22 @@ from conversations.context.record.snapshot_shapes import UsageAnswer
 from conversations.context.record.usage import told_usage
 from conversations.context.tokens.budget import BudgetOrigin
 from conversations.errors import ErrorObject, InvalidMessage
-from conversations.models import Assistant
+from conversations.models import Assistant, text_blocks
 from conversations.providers.answering_model import own_row
 from conversations.providers.base import COUNTED_TOKENS, Usage
 from conversations.replies.events import ENDINGS, Event, data_of
 from conversations.replies.user_content import MOST_FILES
-from conversations.rest.message_blocks import Content, ContentReader
+from conversations.rest.message_blocks import Content, ContentReader, calls_in
 from conversations.rest.message_files import SentFile
+from conversations.rest.messages_fields import fields_of, thinking_of
 from conversations.runtime.text import clean
 from conversations.wire.events import ContextBuiltData, ReplyDeltaData, ReplyEndedData
 
 Json = dict[str, Any]
-READ = ("model", "max_tokens", "messages", "metadata", "stream", "system")
+READ = (
+    *("model", "max_tokens", "messages", "metadata", "stream", "system"),
+    *("tools", "tool_choice", "stop_sequences", "output_config", "output_format", "thinking"),
+)
 WITHOUT_EFFECT = ("cache_control",)
 """How prompts are cached is the assistant's, and changes no answer."""
 
@@ -30,24 +35,19 @@ type Refusals = Mapping[str, tuple[str, Sequence[Any]]]
 
 ASSISTANTS = "the assistant decides"
 OWN_TOOLS = "the assistant calls its own tools, on the server"
+NO_THREAD = "send the whole history, or name a thread of yours by x-openbook-thread"
 TOKENS = "who asks is known by the token"
-IN_WORDS = "ask for the format in words"
 REFUSED: Refusals = {
     "temperature": (ASSISTANTS, [1]),
     "top_p": (ASSISTANTS, [1]),
     "top_k": (ASSISTANTS, []),
-    "thinking": ("the assistant decides whether and how long it thinks", []),
     "speed": (ASSISTANTS, ["standard"]),
     "service_tier": (ASSISTANTS, ["auto"]),
     "inference_geo": ("where a model runs is the operator's to say", []),
-    "tools": (OWN_TOOLS, [[]]),
-    "tool_choice": (OWN_TOOLS, [{"type": "auto"}, {"type": "none"}]),
     "mcp_servers": (OWN_TOOLS, [[]]),
     "container": ("nothing is run on the server", []),
-    "stop_sequences": ("a reply is stored as the model ends it", [[]]),
-    "output_format": (IN_WORDS, []),
-    "output_config": (ASSISTANTS, [{}]),
     "context_management": ("what the model is given is chosen from the record of the thread", []),
+    "thread": (NO_THREAD, []),
     "user_profile_id": (TOKENS, []),
     "workspace_id": (TOKENS, []),
     "diagnostics": ("what the model was given is at GET /api/v1/requests/{id}/, by the id in x-openbook-request", []),
@@ -80,7 +80,7 @@ FAILURES = {
 """How a reply that failed is told, by the code of its error; all others are 500."""
 
 REFUSAL = "refused"
-WORDS = frozenset({"end_turn", "max_tokens", "refusal", "model_context_window_exceeded"})
+WORDS = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"})
 TELLING = frozenset({"reply.thinking", "reply.checking", "reply.delta", "tool.started", *ENDINGS})
 """The events from which on it is known that a reply has begun, or how it ended."""
 
@@ -98,12 +98,15 @@ class SentTurn:
     role: str
     text: str
     files: Sequence[SentFile] = ()
+    blocks: Sequence[Json] = ()
+    """Calls of the program's tools, or what these gave."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MessagesCall:
-    """What a body asks for. ``newest`` is the text of the turn to answer, which brings ``files``, ``earlier`` is what the
-    program says went before it. ``tells_usage``: a stream ends with what it took, where that has to be asked for."""
+    """What a body asks for. ``newest`` is the text of the turn to answer, which brings ``files`` and the ``results`` of tools,
+    ``earlier`` is what the program says went before it. ``thinks``: it asks for thinking. ``tells_usage``: a stream ends with
+    what it took, where that has to be asked for. ``names`` are those of parameters that the API calls otherwise."""
 
     model: str
     options: CallerOptions
@@ -112,7 +115,10 @@ class MessagesCall:
     earlier: Sequence[SentTurn]
     newest: Sequence[Json]
     files: Sequence[SentFile] = ()
+    results: Sequence[Json] = ()
+    thinks: bool = False
     tells_usage: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
@@ -120,18 +126,24 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
     if not isinstance(body, dict):
         raise InvalidMessage("The body must be a JSON object with `model`, `max_tokens` and `messages`.")
     _refuse(body)
-    return call_of(body, message_of=_message, most=None if counting else tokens_of(body, "max_tokens"))
+    options = CallerOptions(
+        fields=fields_of(body),
+        max_tokens=None if counting else tokens_of(body, "max_tokens"),
+        thinking_tokens=thinking_of(body.get("thinking")),
+    )
+    call = call_of(body, message_of=_message, options=options)
+    return replace(call, thinks=body.get("thinking") is not None and options.thinking_tokens != 0)
 
 
 def call_of(
     body: Json,
     *,
     message_of: Callable[[Any, int], SentMessage],
-    most: int | None,
+    options: CallerOptions,
     reader: type[ContentReader] = ContentReader,
 ) -> MessagesCall:
-    """What calls of all shapes have in common. ``message_of`` reads one of the messages, ``reader`` its content; ``most`` are
-    the tokens that the answer may have. Raises ``InvalidMessage``."""
+    """What calls of all shapes have in common. ``message_of`` reads one of the messages, ``reader`` its content;
+    ``options`` are what is asked for beside them. Raises ``InvalidMessage``."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidMessage("`messages` must be a list of at least one message.", field="messages")
@@ -151,15 +163,22 @@ def call_of(
         )
     if not isinstance(stream, bool | None):
         raise InvalidMessage("`stream` must be true or false.", field="stream")
-    asked = _newest(newest, reader())
+    calls = frozenset(
+        [block["id"] for message in turns if message.role == "assistant" for block in calls_in(message.content)]
+    )
+    reading = partial(reader, calls=calls, has_tools=bool(options.fields.tools))
+    asked = _newest(newest, reading())
+    if options.fields.choice:  # which services refuse beside thinking
+        options = replace(options, thinking_tokens=0)
     return MessagesCall(
         model=clean(model),
-        options=CallerOptions(instructions=instructions, max_tokens=most),
+        options=replace(options, instructions=instructions),
         stream=bool(stream),
         thread=_thread(body.get("metadata")),
-        earlier=_joined(turns[: len(turns) - len(newest)], reader),
+        earlier=_joined(turns[: len(turns) - len(newest)], reading),
         newest=[{"type": "text", "text": text} for text in asked.texts],
         files=asked.files,
+        results=asked.blocks,
     )
 
 
@@ -171,24 +190,42 @@ def tokens_of(body: Json, name: str) -> int:
     return most
 
 
-def message(*, id: str, model: str, text: str, stop_reason: str, usage: Usage) -> Json:
+def message(
+    *, id: str, model: str, content: Sequence[Json], stop_reason: str | None, stop_sequence: str | None, usage: Usage
+) -> Json:
     return {
         "id": id,
         "type": "message",
         "role": "assistant",
         "model": model,
-        "content": [{"type": "text", "text": text}] if text else [],
+        "content": content,
         "stop_reason": stop_reason,
-        "stop_sequence": None,
+        "stop_sequence": stop_sequence if stop_reason == "stop_sequence" else None,
         "usage": _usage(usage),
     }
 
 
-def answer(ending: Event, *, id: str, model: str) -> Json:
-    """The message that a reply came to, from its last event. One that failed has none, see ``failure``."""
+def answer(ending: Event, *, id: str, model: str, stop_sequence: str | None = None) -> Json:
+    """The message that a reply came to, from its last event. One that failed has none, see ``failure``. ``stop_sequence`` is
+    the only text at which it was to end."""
     data = data_of(ending, ReplyEndedData)
     text = data["message"]["text"] if data["message"] else ""
-    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=known_usage(data["usage"]))
+    return message(
+        id=id,
+        model=model,
+        content=[*text_blocks(text), *open_calls(ending)] if text else open_calls(ending),
+        stop_reason=stop_reason(ending),
+        stop_sequence=stop_sequence,
+        usage=known_usage(data["usage"]),
+    )
+
+
+def open_calls(ending: Event) -> list[Json]:
+    """The calls of the program's tools that a reply ended with."""
+    turn = data_of(ending, ReplyEndedData)["message"]
+    blocks = turn.get("content", ()) if turn else ()
+    given = {block["tool_use_id"] for block in blocks if block["type"] == "tool_result"}
+    return [block for block in blocks if block["type"] == "tool_use" and block["id"] not in given]
 
 
 def stop_reason(ending: Event) -> str:
@@ -196,6 +233,8 @@ def stop_reason(ending: Event) -> str:
     if "error" in ending.data:
         return "refusal"
     word = data_of(ending, ReplyEndedData)["stop_reason"]
+    if word == "tool_use" and open_calls(ending):
+        return word
     return word if word in WORDS else "end_turn"
 
 
@@ -247,6 +286,7 @@ class MessagesStream:
 
     id: str
     model: str
+    stop_sequence: str | None = None
     _began: bool = False
     _speaks: bool = False
 
@@ -269,8 +309,9 @@ class MessagesStream:
         if self._began:
             return
         self._began = True
-        start = message(id=self.id, model=self.model, text="", stop_reason="", usage=Usage(input_tokens=input_tokens))
-        yield {"type": "message_start", "message": {**start, "stop_reason": None}}
+        usage = Usage(input_tokens=input_tokens)
+        start = message(id=self.id, model=self.model, content=[], stop_reason=None, stop_sequence=None, usage=usage)
+        yield {"type": "message_start", "message": start}
 
     def _speak(self) -> Iterator[Json]:
         yield from self.begin()
@@ -285,7 +326,10 @@ class MessagesStream:
         yield from self.begin()
         if self._speaks:
             yield {"type": "content_block_stop", "index": 0}
-        delta = {"stop_reason": stop_reason(event), "stop_sequence": None}
+        for index, block in enumerate(open_calls(event), start=int(self._speaks)):
+            yield from _call_events(block, index)
+        reason = stop_reason(event)
+        delta = {"stop_reason": reason, "stop_sequence": self.stop_sequence if reason == "stop_sequence" else None}
         yield {
             "type": "message_delta",
             "delta": delta,
@@ -294,6 +338,22 @@ class MessagesStream:
         yield {"type": "message_stop"}
 
 
+def _call_events(block: Json, index: int) -> Iterator[Json]:
+    """A call, once it is whole."""
+    yield {"type": "content_block_start", "index": index, "content_block": {**block, "input": {}}}
+    for piece in pieces_of(block["input"]):
+        delta = {"type": "input_json_delta", "partial_json": piece}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def pieces_of(input: Json) -> Iterator[str]:
+    """Its JSON in pieces, as it is streamed."""
+    written = json.dumps(input, ensure_ascii=False)
+    return (written[start : start + PIECE_CHARS] for start in range(0, len(written), PIECE_CHARS))
+
+
+PIECE_CHARS = 4_000
 PING: Json = {"type": "ping"}
 
 
@@ -347,9 +407,9 @@ def check_metadata(metadata: Any, allowed: Set[str]) -> None:
 
 
 def _refuse(body: Json) -> None:
-    output = body.get("output_config")
-    if isinstance(output, dict) and output.get("format") is not None:
-        raise InvalidMessage(f"Leave `output_config.format` out: {IN_WORDS}.", field="output_config")
+    if body.get("thread") is not None:  # the SDK goes on without, by this code
+        details = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+        raise InvalidMessage(f"Leave `thread` out: {NO_THREAD}.", field="thread", **details)
     refuse(body, REFUSED)
     check_metadata(body.get("metadata"), {"thread", "user_id"})
 
@@ -396,10 +456,10 @@ def _newest(messages: Sequence[SentMessage], reader: ContentReader) -> Content:
     return reader.done()
 
 
-def _joined(messages: Sequence[SentMessage], reader: type[ContentReader]) -> list[SentTurn]:
+def _joined(messages: Sequence[SentMessage], reader: Callable[[], ContentReader]) -> list[SentTurn]:
     """Earlier messages, neighbours of one role as one; what can't be read is left out."""
     turns = (_earlier(role, list(some), reader()) for role, some in groupby(messages, key=lambda message: message.role))
-    return [turn for turn in turns if turn.text or turn.files]
+    return [turn for turn in turns if turn.text or turn.files or turn.blocks]
 
 
 def _earlier(role: str, messages: Sequence[SentMessage], reader: ContentReader) -> SentTurn:
@@ -407,9 +467,9 @@ def _earlier(role: str, messages: Sequence[SentMessage], reader: ContentReader) 
         if role == "user":
             reader.read_known(message.content, message.place)
         else:
-            reader.read_texts(message.content)
+            reader.read_answer(message.content)
     content = reader.done()
-    return SentTurn(role=role, text=content.text, files=content.files)
+    return SentTurn(role=role, text=content.text, files=content.files, blocks=content.blocks)
 
 
 def _system_text(value: Any) -> str:

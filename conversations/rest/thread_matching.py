@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import F, Func, JSONField, OuterRef, Q, QuerySet, Subquery, TextField, Value
@@ -32,6 +32,16 @@ FILES_OF_TURN = Func(
 )
 """The ids of the files that a turn brings; NULL where it is nothing but text."""
 
+HALVES = {"tool_use": "id", "tool_result": "tool_use_id"}
+HALF = {Message.Role.ASSISTANT.value: "tool_use", Message.Role.USER.value: "tool_result"}
+CALLS_OF_TURN = Func(
+    F("content"),
+    template="""(jsonb_path_query_array(%(expressions)s, '$[*] ? (@.type == "tool_use").id')
+        || jsonb_path_query_array(%(expressions)s, '$[*] ? (@.type == "tool_result").tool_use_id'))""",
+    output_field=JSONField(),
+)
+"""The ids of its tool calls and of those that its results belong to; NULL where it is nothing but text."""
+
 type Digests = Sequence[bytes | None]
 """SHA-256 of files, in their order; None for one that is gone, which may have been any."""
 
@@ -40,14 +50,18 @@ class PathTurn(NamedTuple):
     role: str
     text: str
     files: Digests = ()
+    calls: frozenset[str] = frozenset()
+    """Ids of calls that are answered elsewhere, or of those that are answered here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IncomingMessage:
-    """What a program sent. ``retried``: it says that it tries the same once more. ``key`` is its own id of this message."""
+    """What a program sent. ``calls`` are those whose results it brings. ``retried``: it says that it tries the same once more.
+    ``key`` is its own id of this message."""
 
     text: str
     files: Digests = ()
+    calls: frozenset[str] = frozenset()
     earlier: Sequence[PathTurn] = ()
     retried: bool = False
     key: str | None = None
@@ -91,12 +105,19 @@ def goes_on(path: Sequence[PathTurn], earlier: Sequence[PathTurn]) -> bool:
         mine.role == theirs.role
         and same(mine.text, theirs.text)
         and (not theirs.files or are_among(mine.files, theirs.files))
+        and (not theirs.calls or mine.calls == theirs.calls)
         for mine, theirs in zip(ending, earlier, strict=True)
     )
 
 
 def asks_the_same(incoming: IncomingMessage, question: Message, files: Digests) -> bool:
-    return same(question.text, incoming.text) and same_files(files, incoming.files)
+    is_same = same(question.text, incoming.text) and same_files(files, incoming.files)
+    return is_same and open_calls(question.blocks) == incoming.calls
+
+
+def open_calls(blocks: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """The calls of a turn of the assistant that are answered elsewhere, or those that a turn of the user answers."""
+    return _once([block.get(HALVES[block["type"]]) for block in blocks if block["type"] in HALVES])
 
 
 def same_files(one: Digests, other: Digests) -> bool:
@@ -155,17 +176,31 @@ def _candidates(user: User, incoming: IncomingMessage, assistant: Assistant | No
         recent = recent.filter(assistant=assistant)
     ids = list(recent.order_by("-updated_at", "-id").values_list("id", flat=True)[:LOOKED_AT])
     turns = Message.objects.filter(user=user, thread=OuterRef("id"), is_active=True).order_by("-position")
-    fits = Q(question=incoming.text.strip(WHITESPACE))
+    fits = Q(question=incoming.text.strip(WHITESPACE)) & _holds("question", "tool_result", incoming.calls)
     if incoming.earlier:
-        fits |= Q(tip=incoming.earlier[-1].text.strip(WHITESPACE))
+        last = incoming.earlier[-1]
+        fits |= Q(tip=last.text.strip(WHITESPACE)) & _holds("tip", HALF[last.role], last.calls)
+    said = turns.filter(role=Message.Role.USER)
+    contents = {"tip_content": turns.values("content")[:1], "question_content": said.values("content")[:1]}
     return (
         threads.of(user)
         .filter(id__in=ids)
-        .annotate(tip=_trimmed(turns), question=_trimmed(turns.filter(role=Message.Role.USER)))
+        .annotate(tip=_trimmed(turns), question=_trimmed(said))
+        .annotate(**{name: Subquery(rows) for name, rows in contents.items() if has_calls(incoming)})
         .filter(fits)
         .select_related("assistant")
         .order_by("-updated_at", "-id")
     )
+
+
+def has_calls(incoming: IncomingMessage) -> bool:
+    return bool(incoming.calls or (incoming.earlier and incoming.earlier[-1].calls))
+
+
+def _holds(turn: str, type: str, calls: frozenset[str]) -> Q:
+    """Whether the content of a turn has halves of these calls."""
+    halves = [{"type": type, HALVES[type]: id} for id in sorted(calls)]
+    return Q(**{f"{turn}_content__contains": halves}) if halves else Q()
 
 
 def _trimmed(turns: QuerySet[Message]) -> Func:
@@ -177,9 +212,22 @@ def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[Path
     path = threads.messages_of(thread).order_by("-position")
     if before is not None:
         path = path.filter(position__lt=before)
-    rows = list(path.annotate(files=FILES_OF_TURN).values_list("role", "text", "files")[: turns or 1])[::-1]
-    digests = digests_of(thread.user_id, (id for _, _, ids in rows for id in ids or ()))
-    return [PathTurn(role, text, [digests.get(id) for id in ids or ()]) for role, text, ids in rows]
+    known = path.annotate(files=FILES_OF_TURN, calls=CALLS_OF_TURN).values_list("role", "text", "files", "calls")
+    rows = list(known[: turns or 1])[::-1]
+    digests = digests_of(thread.user_id, (id for _, _, ids, _ in rows for id in ids or ()))
+    return [
+        PathTurn(role, text, [digests.get(id) for id in ids or ()], _once(calls)) for role, text, ids, calls in rows
+    ]
+
+
+def last_calls(thread: Thread) -> frozenset[str]:
+    """Those that the newest turn of the thread waits for."""
+    turn = threads.messages_of(thread).order_by("-position").first()
+    return open_calls(turn.blocks) if turn and turn.role == Message.Role.ASSISTANT else frozenset()
+
+
+def _once(ids: Sequence[Any] | None) -> frozenset[str]:
+    return frozenset([id for id in ids if isinstance(id, str) and ids.count(id) == 1]) if ids else frozenset()
 
 
 def _files_of(reply: Reply | None) -> Digests:

@@ -15,6 +15,8 @@ class NextStep(StrEnum):
     FALLBACK = "fallback"
 
 
+ENDED = WHOLE | {"tool_use"}
+"""After these there is nothing to continue: what a program's tools give comes in a message of its own."""
 CHANGEABLE = frozenset({"invalid_request", "request_too_large"})
 """Errors that another message may avoid."""
 
@@ -33,7 +35,7 @@ def ways(
             *([NextStep.FALLBACK] if fallback else []),
             *([NextStep.RETRY] if silent else []),
         ]
-    if status == "completed" and stop_reason and stop_reason not in WHOLE and not silent:
+    if status == "completed" and stop_reason and stop_reason not in ENDED and not silent:
         return [NextStep.CONTINUE, NextStep.RETRY]
     if error_code in CHANGEABLE and not silent:
         return [NextStep.REPHRASE, NextStep.RETRY]

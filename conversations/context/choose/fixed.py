@@ -8,17 +8,19 @@ from conversations.context.choose.choice import Choice
 from conversations.context.choose.step import Step
 from conversations.context.files.citations import how_to_cite
 from conversations.context.gather.material import Material
-from conversations.context.render.tool_sections import tools_section
+from conversations.context.render.tool_sections import caller_section, tools_section
 from conversations.context.rules.fitting import CITING, INSTRUCTIONS, Parts, Section
 from conversations.context.server_tools import NAME, ServerTools
 
 
 def choose(material: Material, choice: Choice) -> Choice:
     request, tools = material.request, material.tools
-    definitions = [*tools.definitions, *of_servers(material)]
+    caller = request.options.fields
+    definitions = [tool for tool in (*tools.definitions, *of_servers(material)) if tool["name"] not in caller.names]
     parts = Parts(
         program=material.facts.program,
         tools=tools_section(definitions) if definitions else None,
+        caller=caller_section(caller, beside_tools=bool(definitions)),
         base=Section.of("base", material.facts.base),
         rules=section("rules", tools.rules),
         citing=section(CITING, citing(material, choice)),

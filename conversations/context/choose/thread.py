@@ -71,7 +71,8 @@ def form_for(material: Material, *, is_readable: bool) -> FileForm:
     return FileForm(
         pictures=provider.sends_pictures and facts.row.takes_images,
         readable=is_readable,
-        documents=provider.cites_documents(facts.model),
+        # A service that cites can't keep to a format.
+        documents=provider.cites_documents(facts.model) and not material.request.options.fields.format,
     )
 
 

@@ -5,7 +5,16 @@ from functools import lru_cache
 from typing import Any
 
 from conversations.context.render.rendering import GO_ON
-from conversations.context.rules.fitting import CITING, INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
+from conversations.context.rules.fitting import (
+    CALLER,
+    CITING,
+    INSTRUCTION,
+    INSTRUCTIONS,
+    MATERIAL,
+    PROGRAM,
+    ROUND,
+    TOOLS,
+)
 from conversations.context.sources import Place, Source, all_sources
 from conversations.models import ContextSnapshot
 from conversations.runtime.values import dataclass
@@ -29,6 +38,11 @@ WRITTEN_BY_STAFF = (
         personal_label="How the provider is asked",
     ),
     SectionName(name=TOOLS, label="Tools, as JSON", personal_label="Tools it may use"),
+    SectionName(
+        name=CALLER,
+        label="Tools and format of the program that asked, as JSON",
+        personal_label="Tools and format of the program that asked",
+    ),
     SectionName(name="base", label="System prompt", personal_label="Instructions"),
     SectionName(name="rules", label="Rules about artifacts", personal_label="Rules about documents"),
     SectionName(name=CITING, label="How files are cited", personal_label="How files are cited"),

@@ -21,6 +21,7 @@ from conversations.context.tokens.budget import Budget
 from conversations.context.tokens.factor import PLAIN, Factor
 from conversations.context.turns.exclusion import exclusions
 from conversations.context.turns.filtering import FilterArtifact
+from conversations.context.turns.groups import calls, exchanges
 from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 from conversations.runtime.db import run_often, start_over
@@ -133,13 +134,15 @@ class UsableTurns:
     excluded: Sequence[tuple[Turn, Reason]]
 
 
-def usable_turns(history: History, *, keeps_offline: bool) -> UsableTurns:
-    """Pure."""
+def usable_turns(history: History, newest: Turn | None = None, *, keeps_offline: bool) -> UsableTurns:
+    """Where ``newest`` holds results of tools that were called, all that led to them stays. Pure."""
     turns = history.turns
     gone = exclusions(turns, history.made, keeps_offline=keeps_offline)
+    if gone and newest and calls([*turns[-1:], newest])[0]:
+        gone = {id: gone[id] for id in gone.keys() - {turns[place].id for place in exchanges(turns)[-1]}}
     if history.gone:
         gone |= {turn.id: Reason.OUTSIDE_PART for turn in turns if turn.id and str(turn.id) in history.gone}
-    usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
+    usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns, newest)
     excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
     return UsableTurns(turns=usable, excluded=[*excluded, *((turn, Reason.ORPHAN_TOOL) for turn in orphans)])
 

@@ -33,7 +33,9 @@ class LiveReader:
         assistant, options = request.assistant, request.options
         model = options.model or model_of(assistant, request.provider)
         row = request.provider.describe(model)
-        allowance = OutputAllowance.of(row, assistant, answer=options.at_most(assistant.max_output_tokens))
+        allowance = OutputAllowance.of(
+            row, options.thinking(assistant), answer=options.at_most(assistant.max_output_tokens)
+        )
         return Facts(
             assistant=assistant if row.uses_memory else with_the_conversation_alone(assistant),
             model=model,

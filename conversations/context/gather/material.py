@@ -147,7 +147,7 @@ class Material:
     @cached_property
     def usable(self) -> UsableTurns:
         """The turns that were read without those that no model is given."""
-        return usable_turns(self.history, keeps_offline=self.history_query.keeps_offline)
+        return usable_turns(self.history, self.request.newest, keeps_offline=self.history_query.keeps_offline)
 
     @property
     def tools(self) -> ToolTexts:

@@ -62,6 +62,7 @@ def texts_of(parts: Parts, *, quoting: int | None) -> RequestTexts:
         additions=[section.text for section in parts.beside],
         program=parts.program.text if parts.program else "",
         tools=parts.tools.text if parts.tools else "",
+        caller=parts.caller.text if parts.caller else "",
         rounds=[(section.name, section.text) for section in parts.rounds],
         results=parts.results,
         quoting=quoting,

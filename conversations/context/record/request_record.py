@@ -25,6 +25,7 @@ from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.snapshots import NotRebuildable, RecordedTexts
 from conversations.context.render.tool_sections import NO_TOOLS, ToolTexts, program_section
 from conversations.context.rules.fitting import (
+    CALLER,
     CITING,
     INSTRUCTION,
     INSTRUCTIONS,
@@ -44,6 +45,7 @@ from conversations.context.tokens.factor import Factor
 from conversations.context.tokens.thinking import OutputAllowance
 from conversations.context.turns.turn import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
+from conversations.providers.caller_fields import CallerFields
 from conversations.providers.quoting import query_in
 from conversations.runtime.values import dataclass
 from memory.models import Preferences
@@ -236,6 +238,7 @@ def _settings(
         tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")),
         options=CallerOptions(
             instructions=known.get(INSTRUCTIONS, ""),
+            fields=CallerFields.of(known.get(CALLER, "")),
             fallback_for=first.fallback_for,
             fallback_cause=first.fallback_cause,
             rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said_sections(first)],

@@ -24,7 +24,7 @@ from conversations.context.record import snapshot_codec
 from conversations.context.record.snapshot_codec import NamedText
 from conversations.context.record.turn_account import TurnRun
 from conversations.context.render.rendering import RequestTexts, digest, render, render_material, sha256
-from conversations.context.rules.fitting import BESIDE_SYSTEM, CITING, PROGRAM, ROUND, SAID, TOOLS, Section
+from conversations.context.rules.fitting import BESIDE_SYSTEM, CALLER, CITING, PROGRAM, ROUND, SAID, TOOLS, Section
 from conversations.context.rules.number import RULES
 from conversations.context.rules.prompt_cache import CachePlan
 from conversations.context.sources import Fitted, SourceItem
@@ -35,7 +35,8 @@ from conversations.context.tokens.factor import PLAIN, Factor
 from conversations.context.tokens.thinking import OutputAllowance
 from conversations.context.turns.groups import Block
 from conversations.context.turns.turn import Turn
-from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.context.turns.turn import standing_in as content_in_place
+from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 from conversations.providers.image_tokens import image_rule
@@ -47,7 +48,7 @@ from conversations.runtime.values import dataclass
 
 SQL = read_statements(__file__)
 
-STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules", CITING})
+STAFF_WRITTEN = frozenset({PROGRAM, TOOLS, "base", "rules", CITING})
 """Sections whose text belongs to no thread."""
 NOWHERE = Q(pk__in=())
 
@@ -219,6 +220,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: RecordedTexts) -> Payload:
         additions=[text for name, text in beside if name not in SAID],
         program=program,
         tools=dict(before).get(TOOLS, ""),
+        caller=dict(before).get(CALLER, ""),
         rounds=[(name, text) for name, text in beside if name in SAID],
         results=material.results,
         quoting=snapshot.quoting,
@@ -419,7 +421,7 @@ def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str], cou
     if stand_in is None:
         return replace(turn, token_count=factor.of_counted(counted), counted=counted) if counted else turn
     shortened = texts.get(stand_in.sha256, "")
-    content = text_blocks(shortened) if shortened else message.blocks
+    content = content_in_place(shortened) if shortened else message.blocks
     return replace(turn, content=content, token_count=turn_tokens(content), shortened=shortened)
 
 

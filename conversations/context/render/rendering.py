@@ -15,6 +15,7 @@ from conversations.context.turns.groups import FILE, Block, SentMessage, only_te
 from conversations.context.turns.turn import Turn
 from conversations.models import text_blocks
 from conversations.providers.base import Payload, Provider
+from conversations.providers.caller_fields import CallerFields
 from conversations.providers.markers import EARLIER, Kind
 from conversations.providers.messages_api import RequestParts
 from conversations.providers.quoting import mention as mentioned
@@ -35,8 +36,9 @@ class RequestTexts:
     """What a request says: the ``system`` texts, the turns, oldest first, what Openbook adds beside the last of them (C1, Q2),
     and what the reply has said and done in its earlier ``rounds``, each with its name.
 
-    ``program``, ``tools`` and the rounds are JSON: what the provider's ``program()`` said, definitions, and blocks. ``results``
-    are what is sent in the place of results that name parts of files. ``quoting`` is how texts are told apart.
+    ``program``, ``tools``, ``caller`` and the rounds are JSON: what the provider's ``program()`` said, definitions, what the
+    program that asks wants beside its messages, and blocks. ``results`` are what is sent in the place of results that name
+    parts of files. ``quoting`` is how texts are told apart.
     """
 
     system: Sequence[str]
@@ -44,6 +46,7 @@ class RequestTexts:
     additions: Sequence[str] = ()
     program: str = ""
     tools: str = ""
+    caller: str = ""
     rounds: Sequence[tuple[str, str]] = ()
     results: Results = NO_RESULTS
     quoting: int | None = QUOTING
@@ -68,6 +71,7 @@ def render(
             previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
             thinking=allowance.thinking,
             program=json.loads(texts.program) if texts.program else None,
+            caller=CallerFields.of(texts.caller),
         )
     )
 
@@ -139,7 +143,8 @@ def with_files(turn: Turn, quoting: int | None = QUOTING) -> Turn:
     if not (named or turn.file_blocks):
         return turn
     own = [block for block in turn.content if block["type"] != FILE]
-    return replace(turn, content=[*(turn.file_blocks or [mention(block, quoting) for block in named]), *own])
+    given = [*(turn.file_blocks or [mention(block, quoting) for block in named]), *own]
+    return replace(turn, content=sorted(given, key=lambda block: block["type"] != "tool_result"))
 
 
 def with_results(content: Sequence[Block], results: Results, quoting: int | None = QUOTING) -> list[Block]:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conversations.context.rules.fitting import PROGRAM, TOOLS, Section
+from conversations.context.rules.fitting import CALLER, PROGRAM, TOOLS, Section
+from conversations.providers.caller_fields import CallerFields
 from conversations.runtime.values import dataclass
 
 HIDDEN_TOKENS = 350
@@ -30,6 +31,15 @@ NO_TOOLS = ToolTexts()
 def tools_section(definitions: Sequence[Mapping[str, Any]]) -> Section:
     section = Section.of(TOOLS, json.dumps(definitions, ensure_ascii=False, separators=(",", ":")))
     return replace(section, tokens=section.tokens + HIDDEN_TOKENS)
+
+
+def caller_section(fields: CallerFields, *, beside_tools: bool) -> Section | None:
+    """``beside_tools``: what the API writes by itself where there are tools is counted with others already."""
+    if not fields.text:
+        return None
+    section = Section.of(CALLER, fields.text)
+    hidden = HIDDEN_TOKENS if fields.tools and not beside_tools else 0
+    return replace(section, tokens=section.tokens + hidden)
 
 
 def program_section(program: Mapping[str, object] | None) -> Section | None:

@@ -14,8 +14,8 @@ from conversations.context.rules.standing import Tier, cut_tiers
 from conversations.context.rules.windowing import least_kept, whole
 from conversations.context.tokens.budget import Budget, shorten
 from conversations.context.tokens.estimate import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
-from conversations.context.turns.groups import Block, without_thinking
-from conversations.context.turns.turn import Turn
+from conversations.context.turns.groups import FILE, Block, without_thinking
+from conversations.context.turns.turn import Turn, stand_in
 from conversations.models import text_blocks
 from conversations.runtime.values import dataclass
 
@@ -23,8 +23,8 @@ SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
 
 INSTRUCTION, INSTRUCTIONS, MATERIAL, ROUND, TOOLS = "instruction", "instructions", "material", "round", "tools"
-PROGRAM, CITING = "program", "citing"
-BESIDE_SYSTEM = (PROGRAM, TOOLS)
+PROGRAM, CITING, CALLER = "program", "citing", "caller"
+BESIDE_SYSTEM = (PROGRAM, TOOLS, CALLER)
 """Sections that come before the system text and are no part of it."""
 TEXTS = ("text", "input", "content")
 SHORTER = (2_000, 500, 120, 30)
@@ -84,6 +84,7 @@ class Parts:
 
     program: Section | None = None
     tools: Section | None = None
+    caller: Section | None = None
     base: Section
     rules: Section | None = None
     citing: Section | None = None
@@ -129,9 +130,8 @@ class Parts:
     @cached_property
     def fixed(self) -> list[Section]:
         """What staff, and the program that asks, wrote and nothing can cut."""
-        return [
-            part for part in (self.program, self.tools, self.base, self.rules, self.citing, self.instructions) if part
-        ]
+        tools, texts = (self.tools, self.caller), (self.base, self.rules, self.citing, self.instructions)
+        return [part for part in (self.program, *tools, *texts) if part]
 
     @cached_property
     def fixed_tokens(self) -> int:
@@ -208,6 +208,8 @@ def fit(parts: Parts, budget: Budget) -> Parts:
         parts = replace(
             parts, rounds=_shorter(parts.rounds, budget.hard_cap - parts.total_tokens + parts.rounds_tokens)
         )
+    if parts.total_tokens > budget.hard_cap and any(block["type"] == "tool_result" for block in parts.newest.content):
+        parts = _with_short_calls(parts, budget.hard_cap)
     if parts.total_tokens > budget.hard_cap:
         parts = _shortened_to(replace(parts, additions=()), budget.hard_cap)
     return parts
@@ -227,6 +229,30 @@ def _shorter(rounds: Sequence[Section], room: int) -> Sequence[Section]:
                 round_text([_shorter_block(block, tokens) for block in json.loads(part.text)])
             )
     return sections
+
+
+def _with_short_calls(parts: Parts, cap: int) -> Parts:
+    """What tools were called with and what they gave, which the newest turn goes on with, shortened until all fits the cap,
+    that of the earliest turns first. What still finds no room goes, but for the last calls."""
+    parts = replace(parts, additions=())
+    turns = parts.turns
+    for tokens in SHORTER:
+        for index, turn in enumerate(turns):
+            if parts.total_tokens <= cap:
+                return parts
+            turns[index] = _with_short_blocks(turn, tokens)
+            parts = replace(parts, history=turns[:-1], newest=turns[-1])
+    while parts.total_tokens > cap and len(parts.history) > 1:
+        parts = replace(parts, history=whole(parts.history[1:], parts.newest)[0])
+    return parts
+
+
+def _with_short_blocks(turn: Turn, tokens: int) -> Turn:
+    content = [block if block["type"] == FILE else _shorter_block(block, tokens) for block in turn.content]
+    if content == turn.content:
+        return turn
+    count = ceil(turn_tokens(content) * _counted_ratio(turn))
+    return replace(turn, content=content, token_count=count, shortened=stand_in(content))
 
 
 def _shorter_block(block: Block, tokens: int) -> Block:
@@ -255,7 +281,7 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
     while len(history) > least and tokens > budget.total_tokens:
         oldest = history.pop(0)
         tokens -= oldest.token_count + oldest.file_tokens
-    return whole(history)[0] if len(history) < len(parts.history) else parts.history
+    return whole(history, parts.newest)[0] if len(history) < len(parts.history) else parts.history
 
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:

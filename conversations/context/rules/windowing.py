@@ -70,14 +70,15 @@ def least_kept(turns: Sequence[Turn], budget: Budget) -> int:
     return max(_unsplit(turns, min(LAST_PAIR, len(turns))), last_pair(turns[-_reach(budget) :]))
 
 
-def whole(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
-    """The turns without those that are nothing but halves of tool calls, and these (W4).
+def whole(turns: Sequence[Turn], newest: Turn | None = None) -> tuple[list[Turn], list[Turn]]:
+    """The turns without those that are nothing but halves of tool calls, and these (W4). ``newest`` follows them, and may hold
+    the other halves.
 
     Results that come first among the candidates are in neither where their call lies before what was read.
     """
     if only_texts(turns):
         return list(turns), []
-    contents = whole_blocks(turns)
+    contents = whole_blocks([*turns, newest] if newest else turns)[: len(turns)]
     whole_turns = [turn for turn, content in zip(turns, contents, strict=True) if content]
     halves = [turn for turn, content in zip(turns, contents, strict=True) if not content]
     unread = halves[:1] == list(turns[:1]) and turns[0].role == "user" and turns[0].depth > 1

@@ -1,5 +1,6 @@
 """A turn of a thread, as all that builds and tells of a context needs it."""
 
+import json
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,8 +9,20 @@ from typing import Any
 from conversations.context.files.excerpts import FileExcerpt
 from conversations.context.files.results import NO_RESULTS, Results
 from conversations.context.turns.groups import Block
-from conversations.models import Message
+from conversations.models import Message, text_blocks
 from conversations.runtime.values import dataclass
+
+IN_BLOCKS = "[blocks] "
+"""Stands before the JSON of what stands in for a turn that calls tools, or holds what they gave."""
+
+
+def stand_in(blocks: Sequence[Block]) -> str:
+    return IN_BLOCKS + json.dumps(blocks, ensure_ascii=False, separators=(",", ":"))
+
+
+def standing_in(text: str) -> list[Block]:
+    """The content that stands in for a turn which could not fit."""
+    return json.loads(text.removeprefix(IN_BLOCKS)) if text.startswith(f"{IN_BLOCKS}[{{") else text_blocks(text)
 
 
 @dataclass(kw_only=True, slots=True)  # not frozen: that would make 80 of them three times as dear

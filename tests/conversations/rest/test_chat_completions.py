@@ -152,16 +152,17 @@ async def test_pictures_and_documents_are_files_of_the_turn(client: AsyncOpenAI,
     assert all(words in str(sent) for words in ("It is raining.", "Waldemar is brown."))
 
 
-FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+CUSTOM = {"type": "custom", "custom": {"name": "f"}}
 NOT_SUPPORTED: list[tuple[str, dict[str, Any]]] = [
     ("n", {"n": 2}),
     ("logprobs", {"logprobs": True}),
     ("temperature", {"temperature": 0.2}),
     ("seed", {"seed": 1}),
-    ("stop", {"stop": ["\n"]}),
-    ("tools", {"tools": [FUNCTION]}),
+    ("stop", {"stop": ["\n"] * 17}),
+    ("tools", {"tools": [CUSTOM]}),
+    ("tool_choice", {"tool_choice": "required"}),
     ("audio", {"modalities": ["text"], "audio": {"voice": "alloy", "format": "wav"}}),
-    ("response_format", {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {}}}}),
+    ("response_format", {"response_format": {"type": "json_object"}}),
     ("store", {"store": False}),
     ("metadata", {"metadata": {"topic": "tea"}}),
     ("stream_options", {"stream": True, "stream_options": {"include_obfuscation": True}}),

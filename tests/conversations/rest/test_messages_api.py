@@ -317,9 +317,9 @@ async def test_what_is_not_supported_is_refused_by_name_and_leaves_nothing(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
     for name, value in (
-        ("thinking", {"type": "enabled", "budget_tokens": 1_024}),
+        ("thinking", {"type": "between_tools"}),
         ("tool_choice", {"type": "any"}),
-        ("stop_sequences", ["END"]),
+        ("tools", [{"name": "f", "input_schema": {"type": "object"}}] * 2),
         ("service_tier", "standard_only"),
         ("output_config", {"effort": "low"}),
         ("extra_body", {"temperature": 0.2}),
@@ -349,7 +349,7 @@ async def test_errors_arrive_as_the_exceptions_of_the_sdk(
         found.append((caught.type, body["error"]["type"]))
 
     await refused(once.with_options(api_key="ob_wrong"), asking("Hello"))
-    await refused(once, asking("Hello", tools=[{"name": "f", "input_schema": {"type": "object"}}]))
+    await refused(once, asking("Hello", tools=[{"name": "f", "input_schema": {"type": "array"}}]))
     await refused(once, asking("Hello", metadata={"thread": str(others.id)}))
     await refused(once, asking("x" * 100_001))
     await refused(once, asking("Hello", system="All that is known. " * 2_000))

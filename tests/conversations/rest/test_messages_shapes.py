@@ -29,6 +29,7 @@ USAGE = COUNTED | {
     "output_tokens_details": {"thinking_tokens": 4},
 }
 IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+TOOL = {"name": "f", "input_schema": {"type": "object"}}
 CALL = {"name": "f", "type": "tool_use", "id": "t", "input": {}}
 
 
@@ -80,16 +81,15 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
             temperature=1.0,
         )
     )
-    ((first, tool, answer), newest) = (call.earlier, call.newest)
-    assert (first, answer, newest) == (
-        SentTurn(role="user", text="What is\n\nin it?", files=[]),
-        SentTurn(role="assistant", text="A cat.", files=[]),
+    given = {"type": "tool_result", "tool_use_id": "t", "content": "a cat"}
+    assert (call.earlier, call.newest) == (
+        [
+            SentTurn(role="user", text="What is\n\nin it?", files=[], blocks=[]),
+            SentTurn(role="assistant", text="", files=[], blocks=[CALL]),
+            SentTurn(role="user", text="", files=[], blocks=[given]),
+            SentTurn(role="assistant", text="A cat.", files=[], blocks=[]),
+        ],
         text("Which ", "one?"),
-    )
-    assert (tool.role, tool.text, [(file.name, file.content) for file in tool.files]) == (
-        "user",
-        "",
-        [("tool-result-1.txt", "a cat")],
     )
     assert (call.options, call.stream, call.thread) == (
         CallerOptions(instructions="Be brief.\n\nBe kind.", max_tokens=9),
@@ -135,16 +135,21 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
         (body(user([document("content", content=7)])), "source.content` must be a text or a list of blocks"),
         (body(user([document("content", content="a") | {"title": 7}])), "content[0].title` must be a text"),
         (body(user([document("content", content="a")] * 21)), "A message may bring 20 files; this one has 21"),
-        (body(tools=[{"name": "f"}]), "Leave `tools` out"),
-        (body(stop_sequences=["END"]), "Leave `stop_sequences` out"),
+        (body(tools=[{"name": "f"}]), "`tools[0]` must have a JSON Schema"),
+        (body(tools=[{"name": "f", "type": "web_search_20250305"}]), "`tools[0]` is of type 'web_search_20250305'"),
+        (body(tools=[TOOL | {"defer_loading": True}]), "Leave `tools[0].defer_loading` out"),
+        (body(tools=[TOOL, TOOL]), "Two of `tools` have the same name"),
+        (body(stop_sequences="END"), "`stop_sequences` must be a list"),
         (body(temperature=0.5), "Leave `temperature` out: the assistant decides."),
-        (body(thinking={"type": "disabled"}), "Leave `thinking` out"),
-        (body(tool_choice={"type": "any"}), "Leave `tool_choice` out"),
+        (body(thinking={"type": "between_tools"}), "`thinking` must be disabled, adaptive, or enabled"),
+        (body(tool_choice={"type": "any"}), "`tool_choice` names a tool that is not among `tools`"),
+        (body(tools=[TOOL], tool_choice={"type": "tool", "name": "g"}), "`tool_choice` names a tool"),
         (
             body(metadata={"topic": "tea"}),
             "`metadata` may hold `thread` and `user_id`, and nothing else; leave `topic`",
         ),
-        (body(output_config={"format": {"type": "json_schema"}}), "Leave `output_config.format` out"),
+        (body(output_config={"format": {"type": "json_schema"}}), "`output_config` must have a JSON Schema"),
+        (body(output_config={"effort": "low"}), "Leave `effort` of `output_config` out"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_with_what_to_do(wrong: Any, what: str) -> None:

@@ -75,6 +75,9 @@ export function became({ name, input }, result) {
       ? result.content
       : (result?.content ?? []).map((block) => block.text ?? "").join("");
   const title = typeof input?.title === "string" ? input.title : "";
+  if (!result && !(name in DOING)) {
+    return { words: gettext("Asked the program for “{name}”", { name: readable(name) }) };
+  }
   if (!result) return {
     words: gettext("{what} was stopped", { what: doing(name, title).replace(/ …$/, "") }),
     failed: true,

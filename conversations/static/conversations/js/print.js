@@ -100,6 +100,8 @@ function contentOf(message) {
     if (block.type === "text" && message.role !== "user") return block.text.trim() ? [prose(block.text)] : [];
     if (block.type === "tool_use")
       return [h("p", { class: "sheet-turn-note" }, became(block, results.get(block.id)).words)];
+    if (block.type === "tool_result" && message.role === "user")
+      return [h("p", { class: "sheet-turn-note" }, gettext("What a tool of the program gave"))];
     return [];
   });
   if (message.role === "user" && message.text) shown.push(written(message.text));

@@ -64,6 +64,19 @@ function bubble(text) {
   return h("div", { class: "bubble prose", dir: "auto", hidden: !text }, words);
 }
 
+/** What tools of a program gave that the person uses: nobody's words. @param {Row[]} content blocks of a turn */
+function toolResults(content) {
+  const results = content.filter(({ type }) => type === "tool_result");
+  return results.map(({ content: said }) =>
+    h(
+      "details",
+      { class: "tool-given quiet" },
+      h("summary", {}, gettext("What a tool of the program gave")),
+      h("pre", { dir: "auto" }, typeof said === "string" ? said : said.map(({ text }) => text ?? "").join("\n")),
+    ),
+  );
+}
+
 export class UserTurn {
   /**
    * @param {object} turn
@@ -90,6 +103,7 @@ export class UserTurn {
       { class: "turn user" },
       h("h2", { class: "visually-hidden" }, gettext("You")),
       this.files,
+      ...toolResults(content),
       (this.bubble = bubble(text)),
       this.actions,
       this.note,
