@@ -323,9 +323,12 @@ OPENBOOK_SEARCH_KEY = env_secret("OPENBOOK_SEARCH_KEY")
 # Whether models read pages of the web, and from which inner networks besides
 OPENBOOK_FETCH = env_switch("OPENBOOK_FETCH")
 OPENBOOK_FETCH_NETWORKS = networks("OPENBOOK_FETCH_NETWORKS")
+# How many programs that models write run at once in a server process; 0: none
+OPENBOOK_RUN_PYTHON = env_number("OPENBOOK_RUN_PYTHON", 0, most=64)
 SWITCHED_TOOLS = {
     "conversations.tools.search_web.TOOL": bool(OPENBOOK_SEARCH_SERVICE),
     "conversations.tools.fetch_page.TOOL": OPENBOOK_FETCH,
+    "conversations.tools.run_python.TOOL": OPENBOOK_RUN_PYTHON > 0,
 }
 TOOLS += [tool for tool, is_on in SWITCHED_TOOLS.items() if is_on]
 

@@ -16,6 +16,7 @@ def checks(*, servers: int = 1) -> list[Check]:
         Check(group="machine", name="time zones", look=machine.look_at_time_zones),
         Check(group="machine", name="static files", look=machine.look_at_static_files),
         Check(group="machine", name="text of pictures", look=machine.look_at_ocr),
+        Check(group="machine", name="programs", look=services.look_at_programs),
         Check(group="disk", name="data folder", look=machine.look_at_data_folder),
         Check(group="disk", name="files", look=machine.look_at_files),
         Check(group="disk", name="uploads", look=machine.look_at_uploads_folder),

@@ -3,6 +3,7 @@
 import asyncio
 import smtplib
 import ssl
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.base import OFFLINE, Provider
 from conversations.runtime.redis_client import unreachable, waiting
 from conversations.runtime.wording import filled, translated
+from conversations.tools import programs
 from conversations.tools.search_web import SearchFailed, search
 
 ASKED_SECONDS = 10.0
@@ -138,6 +140,22 @@ def look_at_search() -> Sequence[Finding]:
             warning(filled("{name}: answers, and finds nothing", name=name), gettext("See whether its engines work."))
         ]
     return [ok(filled("{name}: answers, {count} results", name=name, count=count))]
+
+
+def look_at_programs() -> Sequence[Finding]:
+    """One is run, as only that shows whether it is shut in."""
+    if not settings.OPENBOOK_RUN_PYTHON:
+        return []
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            ran = asyncio.run(programs.run("print(6 * 7)", Path(folder)))
+    except programs.NotConfined:
+        advice = gettext("Use Linux 5.13 or newer with Landlock and seccomp, or leave OPENBOOK_RUN_PYTHON out.")
+        return [wrong(gettext("no program can be shut in here, so none is run"), advice)]
+    if (ran.status, ran.printed) != (0, "42\n"):
+        advice = gettext("See what it says, and whether the server may start processes.")
+        return [wrong(filled("a program fails: {problem}", problem=ran.problem or ran.printed.strip()[-200:]), advice)]
+    return [ok(filled("a program runs, shut in, {count} at once", count=settings.OPENBOOK_RUN_PYTHON))]
 
 
 def look_at_mail() -> Sequence[Finding]:

@@ -466,6 +466,7 @@ class ReplyRun:
                     step.failed("tool_error")
             result = done.result
             call = replace(call, files=call.files.after(result.read))
+            self.transcript.files += map(dict, result.made)
             if result.artifact:
                 self.transcript.artifacts.append(result.artifact)
             data: ToolFinishedData = {

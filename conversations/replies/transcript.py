@@ -7,7 +7,7 @@ from typing import Any
 from artifacts.models import ArtifactVersion
 from conversations.context.files.excerpts import FileExcerpt
 from conversations.context.files.results import naming_block
-from conversations.context.turns.groups import THINKING, Block, without_thinking
+from conversations.context.turns.groups import FILE, THINKING, Block, without_thinking
 from conversations.models import McpCall, text_blocks
 from conversations.models.mcp import JOINT
 from conversations.providers.base import ToolCalled
@@ -54,8 +54,9 @@ class ReplyTranscript:
     """``rounds`` are those whose tool calls have their results; ``current`` is what came since, ``calls`` wait for theirs.
     Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
 
-    ``artifacts`` were saved by the calls. ``left`` are calls of tools that the program which asks runs itself: the turn ends
-    with them. ``before`` is what was said until it was cut short; the rest joins it without a gap.
+    ``artifacts`` were saved by the calls, ``files`` are blocks that name what they made, and come after all that was said.
+    ``left`` are calls of tools that the program which asks runs itself: the turn ends with them. ``before`` is what was said
+    until it was cut short; the rest joins it without a gap.
     Where its assistant shows no thinking, none that came all the same is shown or kept.
     """
 
@@ -66,6 +67,7 @@ class ReplyTranscript:
     calls: list[ToolCalled] = field(default_factory=list)
     artifacts: list[Mapping[str, Any]] = field(default_factory=list)
     left: list[Block] = field(default_factory=list)
+    files: list[Block] = field(default_factory=list)
     _joins: bool = False
     _is_apart: bool = False
     _raw: str = ""
@@ -83,7 +85,9 @@ class ReplyTranscript:
     @classmethod
     def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "ReplyTranscript":
         """``before`` is empty where it only begins."""
-        transcript = cls(before=list(before), shows_thinking=shows_thinking)
+        files = [block for block in before if block["type"] == FILE]
+        said = [block for block in before if block["type"] != FILE]
+        transcript = cls(before=said, files=files, shows_thinking=shows_thinking)
         transcript._text = transcript._next_text()
         return transcript
 
@@ -104,7 +108,7 @@ class ReplyTranscript:
 
     def go_on(self) -> None:
         """It was cut short, and goes on where it stopped."""
-        self.before = self.content
+        self.before = self._said
         self.rounds, self.current, self.calls = [], [], []
         self._joins = self._is_apart = False
         self._text = self._next_text()
@@ -153,8 +157,14 @@ class ReplyTranscript:
 
     @property
     def content(self) -> list[Block]:
-        """The blocks of the turn: texts, calls and results in order, without calls that have no results. What the model
-        showed of its thinking stands where it came; it alone is no turn."""
+        """The blocks of the turn: texts, calls and results in order, without calls that have no results, then files. What the
+        model showed of its thinking stands where it came; it alone is no turn."""
+        said = self._said
+        end = len(said) - len(self.left)
+        return [*said[:end], *self.files, *said[end:]] if said else []
+
+    @property
+    def _said(self) -> list[Block]:
         current = [block for block in self.current if block["type"] != "tool_use"]
         blocks = [*(block for blocks in self.rounds for block in blocks), *current, *self.unfinished, *self.left]
         whole = joined(self.before, blocks) if self._joins or self._text.begun else [*self.before, *blocks]
@@ -170,7 +180,7 @@ class ReplyTranscript:
     @property
     def is_new(self) -> bool:
         """Whether anything came since it was cut short."""
-        return self.content != self.before
+        return self._said != self.before
 
     @property
     def has_text(self) -> bool:

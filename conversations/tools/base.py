@@ -53,7 +53,7 @@ class ToolContext:
 class ToolResult:
     """What came of a call: ``text`` for the model, and after it the parts of files that were ``read``; ``summary`` in a few
     words for the person, and the artifact, if any. ``quoted`` are the turns and files whose words the text holds, by id.
-    ``question`` is the id of the call that the person is asked about."""
+    ``question`` is the id of the call that the person is asked about. ``made`` are blocks that name files of the thread."""
 
     text: str
     summary: str
@@ -61,12 +61,14 @@ class ToolResult:
     read: Sequence[FileExcerpt] = ()
     artifact: ArtifactNote | None = None
     question: str | None = None
+    made: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """``run`` gets an input that fulfils ``schema`` (JSON Schema), works in a transaction of its own, and raises ``ToolError``.
-    Where it is a coroutine function it waits for what is outside, and holds no connection to the database meanwhile.
+    Where it is a coroutine function it waits for what is outside, holds no connection to the database meanwhile, and notes
+    itself what it quotes.
 
     ``doing`` says in a few words what is going on, for the person who waits. ``streamed`` names the property of the input
     whose text is worth watching while the model writes it. ``rules`` are what the system text says about the tool. One that

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any
 
-from django.db import transaction
 from jsonschema import Draft202012Validator
 
 from conversations.accounts import allowances
-from conversations.models import Quotation
 from conversations.runtime.db import in_database
 from conversations.tools import registered
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
+from conversations.tools.quotations import note_quotes
 
 log = logging.getLogger("openbook.tools")
 
@@ -64,11 +63,8 @@ def _with_noted_quotes(tool: Tool, call: ToolContext, input: Mapping[str, Any]) 
         assert isinstance(result, ToolResult)
         if not result.quoted:
             return result
-        quotations = [Quotation(reply_id=call.reply_id, user_id=call.user_id, source=id) for id in result.quoted]
-        with transaction.atomic():
-            if allowances.hold_forgettings(call.user_id) == forgettings:
-                Quotation.objects.bulk_create(quotations, ignore_conflicts=True)
-                return result
+        if note_quotes(call, result.quoted, forgettings):
+            return result
     raise ToolError("Something is being forgotten just now. Call it again in a moment.")
 
 

@@ -120,6 +120,7 @@ def _told(
         beside=frozenset(_told_of_besides(user_id, days, parts | retold)),
         replies=quotes.replies,
         errors=quotes.replies | records.replies,
+        files=quotes.files,
         blocks=records.blocks,
         requests=records.requests,
         touched=records.threads | quotes.threads | {turn.thread for turn in turns},

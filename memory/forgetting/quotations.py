@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from conversations.context.files.thread_files import named_files
 from conversations.context.render.search_quotes import (
     SEARCH_TOOL,
     former_source_of_part,
@@ -31,12 +32,13 @@ type TextsBySource = Mapping[str, Sequence[str]]
 @dataclass(frozen=True, kw_only=True)
 class Quotations:
     """The turns that hold a quote in what the tool answered, and the texts of requests that do. ``replies`` were given one,
-    whether or not they have left a turn yet, ``threads`` are theirs."""
+    whether or not they have left a turn yet, ``threads`` are theirs. ``files`` are those that the turns made of it."""
 
     turns: Sequence[Message] = ()
     blocks: Mapping[RowKey, int] = field(default_factory=dict)
     replies: frozenset[uuid.UUID] = frozenset()
     threads: frozenset[uuid.UUID] = frozenset()
+    files: frozenset[uuid.UUID] = frozenset()
 
 
 NOWHERE = Quotations()
@@ -59,11 +61,20 @@ def quoting(
         if not new:
             break
         turns |= new
-        fresh = {*new}
+        fresh = {*new, *files_of(new.values())}
     of_replies = Reply.objects.filter(user=user_id, id__in=replies).values_list("thread_id", flat=True)
     return Quotations(
-        turns=list(turns.values()), blocks=worded.blocks, replies=replies, threads=frozenset(of_replies.distinct())
+        turns=list(turns.values()),
+        blocks=worded.blocks,
+        replies=replies,
+        threads=frozenset(of_replies.distinct()),
+        files=files_of(turns.values()),
     )
+
+
+def files_of(turns: Iterable[Message]) -> frozenset[uuid.UUID]:
+    """The files that turns brought or made."""
+    return frozenset(uuid.UUID(file) for turn in turns for file in named_files(turn.content or ()))
 
 
 def _noted(user_id: int, threads: Collection[uuid.UUID], sources: Iterable[uuid.UUID]) -> Iterator[uuid.UUID]:

@@ -78,7 +78,7 @@ class Rows:
     ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those that wrote or answered
     something of it or quote it. ``requests`` were given something of it, ``errors`` are their replies: of how these ended
     nothing is told but the kind. ``threads`` are those whose title goes, ``columns`` the rows of which the person's own words
-    in one column do. ``files`` are those that the turns brought, ``feedback`` tells of it or is of something that goes.
+    in one column do. ``files`` are those that the turns brought or made, ``feedback`` tells of it or is of something that goes.
     """
 
     memories: frozenset[uuid.UUID] = frozenset()

@@ -11,7 +11,7 @@ from django.db.models import Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.files.thread_files import named_files, names_of_files
+from conversations.context.files.thread_files import names_of_files
 from conversations.context.turns.groups import FILE
 from conversations.models import (
     Feedback,
@@ -114,7 +114,7 @@ def find(user: User, target: ForgetTarget) -> Rows:
         artifacts=rows.artifacts | exposure.artifacts,
         versions=rows.versions | exposure.versions,
         replies=replies,
-        files=files,
+        files=files | quotes.files,
         feedback=rows.feedback | feedback_on(user.pk, results, replies),
     )
     return _with_records(user, rows, copies, quotes, exposure.blocks, everything=target.everything)
@@ -122,7 +122,7 @@ def find(user: User, target: ForgetTarget) -> Rows:
 
 def _quoted(user: User, turns: Sequence[Message]) -> tuple[frozenset[uuid.UUID], Quotations]:
     """The files that the turns brought, and where the turns and these are quoted."""
-    files = frozenset(uuid.UUID(file) for turn in turns for file in named_files(turn.content or ()))
+    files = quotations.files_of(turns)
     threads = list(Thread.objects.filter(user=user).values_list("id", flat=True))
     said = Message.objects.filter(user=user, id__in=[turn.id for turn in turns])
     return files, quotations.quoting(user.pk, threads, said, files)

@@ -40,6 +40,7 @@ const DOING = {
   search_messages: gettext("Searching the conversation"),
   search_web: gettext("Searching the web"),
   fetch_page: gettext("Reading a page"),
+  run_python: gettext("Running a program"),
 };
 const DONE = {
   save_artifact: gettext("Saved"),
@@ -48,6 +49,7 @@ const DONE = {
   search_messages: gettext("Searched the conversation"),
   search_web: gettext("Searched the web"),
   fetch_page: gettext("Read a page"),
+  run_python: gettext("Ran a program"),
 };
 const FAILED = {
   save_artifact: gettext("Saving did not work"),
@@ -56,6 +58,7 @@ const FAILED = {
   search_messages: gettext("The conversation could not be searched"),
   search_web: gettext("The web could not be searched"),
   fetch_page: gettext("A page could not be read"),
+  run_python: gettext("A program could not be run"),
 };
 
 function readable(name) {

@@ -17,7 +17,7 @@ export function sourceList(sources) {
     "nav",
     { class: "turn-sources", "aria-label": gettext("Sources") },
     list(sources.slice(0, MOST_SHOWN)),
-    rest.length > 0 && h("details", {}, h("summary", {}, more), list(rest)),
+    rest.length > 0 && h("details", {}, h("summary", {}, more, icon("choose")), list(rest)),
   );
 }
 
