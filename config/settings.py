@@ -20,6 +20,7 @@ from config.postgres.pooled_connection import PooledConnection, check_health, ch
 from config.secret_files import secret
 from config.server import proxies
 from conversations.accounts import provider_settings
+from conversations.accounts.embed_sites import embed_sites
 from conversations.runtime import local_engine
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -229,7 +230,11 @@ SECRET_KEY_FALLBACKS = items(env_secret("SECRET_KEY_FALLBACKS"))
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 # Pages elsewhere whose programs may call the APIs from a browser: with a token, as cookies are not sent along
-CORS_ALLOWED_ORIGINS = env_list("OPENBOOK_CORS_ORIGINS")
+OPENBOOK_EMBED_SITES = embed_sites(env_secret("OPENBOOK_EMBED_SITES"))
+CORS_ALLOWED_ORIGINS = [
+    *env_list("OPENBOOK_CORS_ORIGINS"),
+    *(origin for site in OPENBOOK_EMBED_SITES.values() for origin in site.origins),
+]
 CORS_URLS_REGEX = r"^/(api/)?v1/"
 CORS_ALLOW_CREDENTIALS = False
 CORS_ALLOW_HEADERS = ["*", "authorization"]  # which the star leaves out

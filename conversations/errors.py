@@ -473,6 +473,13 @@ class CannotHandOver(OpenbookError):
     )
 
 
+class EmbeddingRefused(OpenbookError):
+    """``details["origin"]`` where that is what may not."""
+
+    type, code, status = "permission", "embedding_refused", 403
+    message = "This chat can’t be shown here. Ask the people who run the site."
+
+
 class SharingOff(OpenbookError):
     type, code, status = "permission", "sharing_off", 403
     message = "Sharing is off here, or for your group. Ask the people who run this server."

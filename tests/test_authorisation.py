@@ -243,6 +243,7 @@ EXPECTED: dict[str, Kind] = {
     **dict.fromkeys(("health/", "health/live/", "health/ready/", "metrics"), OPEN),
     "api/v1/messages/<str:message_id>/feedback/": ROW_CALL,
     "api/v1/auth/token/": OPEN,
+    "api/v1/embed/token/": OPEN,
     "api/v1/schema/": OPEN,
     "api/v1/docs/": OPEN,
     "api/v1/docs/messages/": OPEN,

@@ -14,6 +14,12 @@ def plain_headers() -> dict[str, str]:
     return headers
 
 
+EMBEDDED = "/openbook-chat.js"
+"""The script that pages of other sites load by an address that stays."""
+
+
 def add_to_static_file(headers: MutableMapping[str, str], path: str, url: str) -> None:
     for name, value in plain_headers().items():
         headers[name] = value
+    if url.endswith(EMBEDDED):
+        headers["Cache-Control"] = "public, max-age=86400, stale-while-revalidate=604800"

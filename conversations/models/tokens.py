@@ -18,6 +18,7 @@ class Scope(models.TextChoices):
     FILES = "files", "files: read, upload and delete files, and nothing else"
     WEBHOOKS = "webhooks", "webhooks: list, make, change and delete webhooks, and nothing else"
     SERVERS = "servers", "servers: connect MCP servers, allow their tools, answer what a call asks, and nothing else"
+    CHAT = "chat", "chat: send messages, read and stop their replies, and nothing else"
     STAFF = "staff", "staff: what support sees that there is, without texts"
     STAFF_CONTENT = (
         "staff:content",

@@ -72,6 +72,7 @@ class RetryRequest(TypedDict):
 
 
 class MessageList(AsyncAPIView):
+    part = Scope.CHAT
     pagination_class = ordered_by("position")
     before = Parameter("before", "`end`, or a position: the newest turns before it, oldest first.")
     path = Parameter(
@@ -107,6 +108,8 @@ class MessageList(AsyncAPIView):
 
 
 class MessageStream(AsyncAPIView):
+    part = Scope.CHAT
+
     @extend_schema(request=described(MessageRequest), responses=STREAMED)
     def post(self, request: Request, thread_id: str) -> Continuation:
         """Send a message and read the reply as Server-Sent Events."""
@@ -139,6 +142,8 @@ class ContextPreview(AsyncAPIView):
 
 
 class ReplyStop(AsyncAPIView):
+    part = Scope.CHAT
+
     @extend_schema(request=None, responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Stop a running reply; the text so far is kept. Follow its events to see the end."""
@@ -164,6 +169,7 @@ class ReplyContinue(AsyncAPIView):
 
 
 class ReplyEvents(AsyncAPIView):
+    part = Scope.CHAT
     after = Parameter("after", "The last `seq` that you have; 0 for all.", type=OpenApiTypes.INT)
 
     @extend_schema(parameters=[after], responses=STREAMED)

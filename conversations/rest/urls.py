@@ -8,6 +8,7 @@ from conversations.rest import (
     audit,
     banners,
     docs,
+    embedding,
     feedback,
     files,
     findings,
@@ -47,6 +48,7 @@ class Schema(SpectacularAPIView):
 
 urlpatterns = [
     path("auth/token/", tokens.TokenView.as_view()),
+    path("embed/token/", embedding.EmbedTokenView.as_view()),
     path("auth/tokens/", tokens.TokenList.as_view()),
     path("auth/tokens/<str:token_id>/", tokens.TokenDetail.as_view()),
     path("tokens/", tokens.TokenList.as_view()),

@@ -1,5 +1,6 @@
 """A real browser against a real server process, with a database and a model server of their own."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from conversations.schedule import WORKER
+from tests.browser.embedding_site import SECRET, EmbeddingSite, embedding_site
 from tests.browser.pages import Chat, KeptPages, launch
 from tests.browser.rows import add_reader
 from tests.model_server import ModelServer
@@ -50,7 +52,14 @@ def model(shared_model: ModelServer) -> ModelServer:
 
 
 @pytest.fixture(scope="session")
-def server_environment(static_files: None, shared_model: ModelServer) -> dict[str, str]:
+def shop() -> Iterator[EmbeddingSite]:
+    """A site of others that shows the chat."""
+    with embedding_site() as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def server_environment(static_files: None, shared_model: ModelServer, shop: EmbeddingSite) -> dict[str, str]:
     return {
         "OPENBOOK_PROVIDER": "anthropic",
         "ANTHROPIC_API_KEY": "key-of-the-tests",
@@ -59,6 +68,7 @@ def server_environment(static_files: None, shared_model: ModelServer) -> dict[st
         "OPENBOOK_SIGNUP": "on",
         "OPENBOOK_SHARING": "on",
         "OPENBOOK_INNER_NETWORKS": "127.0.0.0/8",
+        "OPENBOOK_EMBED_SITES": json.dumps({"shop": {"secret": SECRET, "origins": [shop.url]}}),
     }
 
 

@@ -85,6 +85,7 @@ OVER_THE_API = {
     "invitations/": "POST",
     "invitations/<str:invitation_id>/": "DELETE",
     "auth/token/": "POST",
+    "embed/token/": "POST",
     **{f"{name}tokens/": "POST" for name in ("", "auth/")},
     **{f"{name}tokens/<str:token_id>/": "DELETE" for name in ("", "auth/")},
     "import/": "POST",

@@ -21,6 +21,7 @@ STAFF_TABLES = ("assistants", "presets", "models", "connections", "groups", "bud
 STAFF_RUNS = ("replays", "experiments")
 OF_THE_CONTRACT = {
     "POST auth/token/",
+    "POST embed/token/",
     "GET auth/tokens/",
     "POST auth/tokens/",
     "DELETE auth/tokens/{token_id}/",
@@ -180,6 +181,7 @@ OF_THE_CONTRACT = {
 
 NEEDS = {
     "POST auth/token/": "no token",
+    "POST embed/token/": "no token",
     "GET tokens/current/": "any token",
     "GET threads/": "token: read",
     "POST threads/{thread_id}/context/": "token: read",

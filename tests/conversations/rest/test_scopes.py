@@ -20,7 +20,7 @@ from tests.conversations.rest.client import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "docs/reasons/", "docs/tour/", "^.*$"}
+OPEN = {"auth/token/", "embed/token/", "schema/", "docs/", "docs/messages/", "docs/reasons/", "docs/tour/", "^.*$"}
 """What nobody needs a token for."""
 READS = {("POST", "/api/v1/threads/x/context/"), ("POST", "/v1/messages/count_tokens")}
 EXPORTS = {
@@ -70,6 +70,7 @@ PARTS = {
     Scope.FILES: re.compile(r"/api/v1/files/"),
     Scope.SERVERS: re.compile(r"/api/v1/mcp-(servers|calls)/(?!.*/attach/)"),
     Scope.WEBHOOKS: re.compile(r"/api/v1/webhooks/"),
+    Scope.CHAT: re.compile(r"/api/v1/(threads/x/messages/|replies/x/(events|stop)/)"),
 }
 
 
@@ -110,7 +111,7 @@ def test_no_view_does_without_the_check() -> None:
     views = [view_of(each) for each in patterns if hasattr(each.callback, "view_class")]
     assert {needed(view, "HEAD") == needed(view, "GET") for view in views} == {True}
     without = {view.__name__ for view in views if HasScope not in view.permission_classes}
-    assert without == {"TokenView", "Schema"}
+    assert without == {"TokenView", "EmbedTokenView", "Schema"}
 
 
 async def test_a_refusal_names_the_scope_and_what_the_token_has(user: User) -> None:
