@@ -27,7 +27,7 @@ demo: .venv/run.stamp ## fill it with a month of two people and a support case; 
 	@exec "$(PYTHON)" manage.py demo $(options)
 
 test test-operate: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
-test test-operate: .local/claude-cli/stamp .local/helm/stamp
+test test-operate: .local/claude-cli/stamp .local/helm/stamp .local/recipes/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@$(MAKE) --no-print-directory .venv/ldap.stamp
@@ -127,6 +127,7 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
 
 COMPILE_LOCAL = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:local --no-deps,$(COMPILE))
+COMPILE_RECIPES = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:recipes,$(COMPILE))
 COMPILE_CHATS = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:chats,$(COMPILE))
 
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
@@ -145,9 +146,10 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
 	$(COMPILE_CHATS) --output-file requirements-chats.txt
+	$(COMPILE_RECIPES) --output-file requirements-recipes.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
-	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/claude-cli .local/helm
+	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/recipes .local/claude-cli .local/helm
 	rm -rf .local/static .local/static.stamp .local/locale .local/locale.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -208,6 +210,14 @@ $(patsubst %,.venv/%.stamp,dev local $(EXTRAS)): \
 	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/chats
 	@"$(UV)" pip install --quiet --compile-bytecode --python .local/chats/bin/python --require-hashes \
 		-r requirements-chats.txt
+	@touch $@
+
+# Of their own as well: what agents are made with is much, and only the recipes need it.
+.local/recipes/stamp: requirements-recipes.txt .venv/made.stamp
+	@echo "Installing the frameworks of agents that the recipes are for ..."
+	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/recipes
+	@"$(UV)" pip install --quiet --compile-bytecode --python .local/recipes/bin/python --require-hashes \
+		-r requirements-recipes.txt
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.

@@ -474,7 +474,7 @@ class CannotHandOver(OpenbookError):
 
 
 class EmbeddingRefused(OpenbookError):
-    """``details["origin"]`` where that is what may not."""
+    """``details["reason"]`` is what is wrong: ``site``, ``assertion`` (with a ``problem``), ``origin``, ``account``."""
 
     type, code, status = "permission", "embedding_refused", 403
     message = "This chat can’t be shown here. Ask the people who run the site."

@@ -33,10 +33,10 @@ def exchange(assertion: str, origin: str) -> tuple[str, datetime]:
     """A token for the visitor whom the assertion names, and its end. Raises ``EmbeddingRefused``."""
     name, site, subject = _read(assertion)
     if origin not in site.origins:
-        raise EmbeddingRefused("This origin may not show this chat.", origin=origin)
+        raise EmbeddingRefused(reason="origin")
     user = account(name, site, subject)
     if not user.is_active:
-        raise EmbeddingRefused("This visitor’s account is shut.")
+        raise EmbeddingRefused(reason="account")
     ends = clock.now() + LIFETIME
     with transaction.atomic():
         ApiToken.objects.filter(user=user, name=_token_name(name), expires_at__lt=clock.now()).delete()
@@ -54,7 +54,7 @@ def _read(assertion: str) -> tuple[str, EmbedSite, str]:
         name = jwt.decode(assertion, options={"verify_signature": False}).get("iss")
         site = settings.OPENBOOK_EMBED_SITES.get(name) if isinstance(name, str) else None
         if site is None:
-            raise EmbeddingRefused("No such site shows this chat.")
+            raise EmbeddingRefused(reason="site")
         claims: Mapping[str, Any] = jwt.decode(
             assertion,
             site.secret,
@@ -64,13 +64,13 @@ def _read(assertion: str) -> tuple[str, EmbedSite, str]:
             options={"require": CLAIMS, "strict_aud": True},
         )
     except (jwt.PyJWTError, TypeError, ValueError) as error:
-        raise EmbeddingRefused(f"The assertion is not valid: {error}.") from None
+        raise EmbeddingRefused(reason="assertion", problem=str(error)) from None
     latest = clock.now() + LONGEST_ASSERTION + timedelta(seconds=LEEWAY_SECONDS)
     if datetime.fromtimestamp(claims["exp"], UTC) > latest:
-        raise EmbeddingRefused("The assertion is not valid: it may live for five minutes at most.")
+        raise EmbeddingRefused(reason="assertion", problem="It may live for five minutes at most")
     subject = claims["sub"]
     if not 0 < len(subject) <= SUBJECT_CHARS:
-        raise EmbeddingRefused(f"The assertion is not valid: `sub` may have {SUBJECT_CHARS} characters at most.")
+        raise EmbeddingRefused(reason="assertion", problem="Its `sub` is empty or too long")
     return str(name), site, subject
 
 
@@ -86,5 +86,5 @@ def account(name: str, site: EmbedSite, subject: str) -> User:
         except IntegrityError:  # another call made it meanwhile
             user = User.objects.get(username=username)
     if not service_accounts.is_service(user):
-        raise EmbeddingRefused("Somebody else has the name of this visitor’s account.")
+        raise EmbeddingRefused(reason="account")
     return user

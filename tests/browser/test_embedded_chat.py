@@ -15,6 +15,7 @@ from tests.model_server import ModelServer
 @pytest.fixture
 def page(browser: Browser, shop: EmbeddingSite, server_url: str) -> Iterator[Page]:
     shop.server = server_url
+    expect.set_options(timeout=PATIENCE)
     with browser.new_context(**DESK) as context:
         context.set_default_timeout(PATIENCE)
         page = context.new_page()

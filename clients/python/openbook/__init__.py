@@ -2,7 +2,7 @@
 
 from openbook import calls, types
 from openbook.call import Call, Page
-from openbook.client import AsyncClient, AsyncReplyStream, Client, ReplyStream
+from openbook.client import AsyncClient, AsyncReplyStream, Client, ReplyStream, Turn
 from openbook.errors import ApiError, ConnectionFailed, OpenbookError, ReplyFailed
 from openbook.progress import Event
 
@@ -18,6 +18,7 @@ __all__ = [
     "Page",
     "ReplyFailed",
     "ReplyStream",
+    "Turn",
     "calls",
     "types",
 ]

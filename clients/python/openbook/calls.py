@@ -227,6 +227,11 @@ def days_list(*, cursor: str | None = None, page_size: int | None = None) -> Cal
     return Call("GET", "days/", query={"cursor": cursor, "page_size": page_size})
 
 
+def embed_token_create(body: types.EmbedTokenRequest) -> Call[types.EmbedTokenAnswer]:
+    """Exchange what a site signs about a visitor for a short token, from a page of that site."""
+    return Call("POST", "embed/token/", body=body)
+
+
 def export_get(*, as_: Literal["json", "zip"] | None = None) -> Call[types.Book]:
     """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered.
     With a session, where the person has proved who they are within five minutes. 403 `export_off`: it is off."""

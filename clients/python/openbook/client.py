@@ -3,10 +3,10 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Literal, NotRequired, Self, TypedDict, Unpack
 
 import httpx2
 
@@ -34,6 +34,35 @@ def _sent(call: Call[Any]) -> dict[str, Any]:
     """The arguments of ``httpx2``'s ``build_request``."""
     body = {} if call.body is None else {"json": call.body}
     return {"method": call.method, "url": call.path, "params": call.parameters or None, **body}
+
+
+class Turn(TypedDict):
+    """Something that was said. ``model`` is the one that wrote an answer."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    model: NotRequired[str]
+
+
+def _newest(thread: str) -> Call[Page[types.MessageAnswer]]:
+    return calls.threads_messages_list(thread, before="end", page_size=1)
+
+
+def _appending(
+    turns: Sequence[Turn], thread: str | None, newest: list[types.MessageAnswer]
+) -> Call[types.ImportAnswer]:
+    """The import of a thread's newest turn, by which it is known, and of what follows that."""
+    known: list[Any] = [{"id": turn["id"], "role": turn["role"], "content": turn["content"]} for turn in newest]
+    imported: dict[str, Any] = {"messages": [*known, *turns], **({"id": thread} if thread else {})}
+    return Call("POST", "import/", body={"format": "openbook/1", "threads": [imported]})
+
+
+def _appended(answer: types.ImportAnswer) -> str:
+    """Raises ``OpenbookError`` where the turns were not taken, as a reply was being written in the thread."""
+    taken: list[Any] = [*answer["threads"], *answer.get("longer", [])]
+    if not taken:
+        raise OpenbookError("The turns were not taken: the thread is being written to in this moment.")
+    return str(taken[0]["id"])
 
 
 def _upload(file: Path | bytes, name: str, project: str | None) -> dict[str, Any]:
@@ -192,6 +221,16 @@ class Client:
         """A note, and what repeats it, for good."""
         return self.send(calls.memories_forget_create(memory))
 
+    def history(self, thread: str) -> list[types.MessageAnswer]:
+        """The turns of a thread's active path, oldest first."""
+        return list(self.all(calls.threads_messages_list(thread)))
+
+    def append(self, turns: Sequence[Turn], thread: str | None = None) -> str:
+        """Keep what was said elsewhere behind the newest turn of a thread, or in a new one. Asks no model. Returns the
+        thread's id."""
+        newest = self.send(_newest(thread))["results"] if thread else []
+        return _appended(self.send(_appending(turns, thread, newest)))
+
     def upload(self, file: Path | bytes, name: str = "", *, project: str | None = None) -> types.FileAnswer:
         """A file; its ``id`` goes into ``files`` of a message. Not tried again by itself."""
         call = _upload(file, name, project)
@@ -289,6 +328,13 @@ class AsyncClient:
 
     async def forget(self, memory: str) -> types.ForgettingAnswer:
         return await self.send(calls.memories_forget_create(memory))
+
+    async def history(self, thread: str) -> list[types.MessageAnswer]:
+        return [turn async for turn in self.all(calls.threads_messages_list(thread))]
+
+    async def append(self, turns: Sequence[Turn], thread: str | None = None) -> str:
+        newest = (await self.send(_newest(thread)))["results"] if thread else []
+        return _appended(await self.send(_appending(turns, thread, newest)))
 
     async def upload(self, file: Path | bytes, name: str = "", *, project: str | None = None) -> types.FileAnswer:
         call = await asyncio.to_thread(_upload, file, name, project)

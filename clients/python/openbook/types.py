@@ -369,6 +369,15 @@ class DuplicatesAnswer(TypedDict):
 type Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 
+class EmbedTokenAnswer(TypedDict):
+    token: str
+    expires_at: str
+
+
+class EmbedTokenRequest(TypedDict):
+    assertion: str
+
+
 class ErrorAnswer(TypedDict):
     error: ErrorObject
 
@@ -2055,6 +2064,7 @@ type ScopesEnum = Literal[
     "files",
     "webhooks",
     "servers",
+    "chat",
     "staff",
     "staff:content",
     "staff:audit",

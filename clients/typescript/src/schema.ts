@@ -366,6 +366,15 @@ export interface DuplicatesAnswer {
 
 export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
 
+export interface EmbedTokenAnswer {
+  token: string;
+  expires_at: string;
+}
+
+export interface EmbedTokenRequest {
+  assertion: string;
+}
+
 export interface ErrorAnswer {
   error: ErrorObject;
 }
@@ -2032,6 +2041,7 @@ export type ScopesEnum =
   | "files"
   | "webhooks"
   | "servers"
+  | "chat"
   | "staff"
   | "staff:content"
   | "staff:audit"
@@ -2704,6 +2714,13 @@ export interface Calls {
     };
     body: undefined;
     answer: Page<DayAnswer>;
+  };
+  /** Exchange what a site signs about a visitor for a short token, from a page of that site. */
+  "POST embed/token/": {
+    path: object;
+    query: object;
+    body: EmbedTokenRequest;
+    answer: EmbedTokenAnswer;
   };
   /** Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered.
    * With a session, where the person has proved who they are within five minutes. 403 `export_off`: it is off. */

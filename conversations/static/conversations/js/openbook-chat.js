@@ -61,12 +61,13 @@ header { display: flex; align-items: center; gap: .5rem; padding: .5rem .5rem .5
   border-block-end: 1px solid var(--line); }
 [dir="rtl"] header { padding: .5rem 1rem .5rem .5rem; }
 h2 { flex: 1; margin: 0; font-size: 1rem; font-weight: 600; overflow-wrap: anywhere; }
-ol { margin: 0; padding: 1rem; list-style: none; overflow-y: auto; display: flex; flex-direction: column; gap: 1rem; }
-li.mine { align-self: flex-end; max-inline-size: 85%; padding: .5rem .9rem; border-radius: 14px;
+.log { overflow-y: auto; }
+.turns { margin: 0; padding: 1rem; list-style: none; display: flex; flex-direction: column; gap: 1rem; }
+.mine { align-self: flex-end; max-inline-size: 85%; padding: .5rem .9rem; border-radius: 14px;
   background: var(--mine); white-space: pre-wrap; }
-li { overflow-wrap: anywhere; }
-li > :first-child, li .said > :first-child { margin-block-start: 0; }
-li .said > :last-child { margin-block-end: 0; }
+.turns > li { overflow-wrap: anywhere; }
+.said > :first-child { margin-block-start: 0; }
+.said > :last-child { margin-block-end: 0; }
 pre { padding: .6rem; overflow-x: auto; border-radius: 8px; background: var(--mine); }
 code { font: .9em ui-monospace, monospace; }
 a { color: var(--accent); }
@@ -75,15 +76,16 @@ form { display: flex; gap: .5rem; align-items: end; padding: .75rem; border-bloc
 textarea { flex: 1; min-inline-size: 0; max-block-size: 8rem; padding: .55rem .7rem; resize: none;
   field-sizing: content; font: inherit; color: inherit; background: transparent; border: 1px solid var(--faint);
   border-radius: 10px; }
+textarea::placeholder { color: var(--faint); opacity: 1; }
 button { min-block-size: 2.75rem; padding: .4rem .9rem; font: inherit; cursor: pointer; color: var(--accent);
   background: transparent; border: 1px solid transparent; border-radius: 10px; }
 form button { color: var(--on-accent); background: var(--accent); font-weight: 600; }
 .note button { min-block-size: 2rem; padding: .1rem .5rem; text-decoration: underline; }
-:is(textarea, button, a, ol):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-ol:focus-visible { outline-offset: -3px; }
+:is(textarea, button, a, .log):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.log:focus-visible { outline-offset: -3px; }
 .hidden { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }
-@container (inline-size < 26rem) { ol { padding: .75rem; } form { padding: .5rem; } }
+@container (inline-size < 26rem) { .turns { padding: .75rem; } form { padding: .5rem; } }
 @media (forced-colors: active) { form button { border-color: ButtonText; } }
 `;
 
@@ -217,7 +219,8 @@ class OpenbookChat extends HTMLElement {
   }
 
   #draw() {
-    const log = element("ol", { role: "log", tabindex: "0" });
+    const turns = element("ol", { class: "turns" });
+    const log = element("div", { class: "log", role: "log", tabindex: "0" }, turns);
     const field = element("textarea", {
       rows: 1, id: "message", dir: "auto", maxlength: 20000, onkeydown: (event) => this.#typed(event),
     });
@@ -227,7 +230,7 @@ class OpenbookChat extends HTMLElement {
     const fresh = element("button", { type: "button", onclick: () => this.#begin() });
     const title = element("h2");
     const section = element("section", {}, element("header", {}, title, fresh), log, form);
-    this.#parts = { section, title, fresh, log, field, send, label: form.firstChild, running: null };
+    this.#parts = { section, title, fresh, log, turns, field, send, label: form.firstChild, running: null };
     this.#name();
     this.#shadow.replaceChildren(section);
   }
@@ -276,7 +279,7 @@ class OpenbookChat extends HTMLElement {
   #begin() {
     this.#parts.running?.abort();
     this.#remember({});
-    this.#parts.log.replaceChildren();
+    this.#parts.turns.replaceChildren();
     this.#parts.field.focus();
   }
 
@@ -317,9 +320,9 @@ class OpenbookChat extends HTMLElement {
   #show(role, text) {
     const isMine = role === "user";
     const who = element("span", { class: "hidden" }, `${isMine ? this.#words.you : this.#words.reply}: `);
-    const said = element("div", { class: "said" }, ...(isMine ? [text] : blocks(text)));
-    const item = element("li", { class: isMine ? "mine" : "theirs", dir: "auto" }, who, said);
-    this.#parts.log.append(item);
+    const said = element("div", { class: "said", dir: "auto" }, ...(isMine ? [text] : blocks(text)));
+    const item = element("li", { class: isMine ? "mine" : "theirs" }, who, said);
+    this.#parts.turns.append(item);
     item.scrollIntoView({ block: "nearest" });
     return item;
   }
