@@ -187,6 +187,8 @@ class OpenbookChat extends HTMLElement {
   /** @type {{ thread?: string, reply?: string }} */
   #place = {};
   #isStopping = false;
+  /** Once what was said before is shown. @type {Promise<unknown>} */
+  #ready = Promise.resolve();
   #shadow = this.attachShadow({ mode: "open" });
   /** @type {Record<string, any>} */
   #parts = {};
@@ -198,7 +200,7 @@ class OpenbookChat extends HTMLElement {
     this.#shadow.adoptedStyleSheets = [sheet];
     this.#draw();
     this.#place = this.#stored();
-    void this.#restore();
+    this.#load();
   }
 
   attributeChangedCallback() {
@@ -260,7 +262,7 @@ class OpenbookChat extends HTMLElement {
   }
 
   /** @param {Event} event */
-  #submitted(event) {
+  async #submitted(event) {
     event.preventDefault();
     const { field, running } = this.#parts;
     if (running) {
@@ -270,9 +272,14 @@ class OpenbookChat extends HTMLElement {
     const content = field.value.trim();
     if (!content) return;
     field.value = "";
+    await this.#ready;
+    if (this.#parts.running) {
+      field.value = content; // a reply from before is being written
+      return;
+    }
     this.#show("user", content);
     this.#remember({ ...this.#place, reply: undefined });
-    void this.#ask({ content, client_message_id: crypto.randomUUID() });
+    await this.#ask({ content, client_message_id: crypto.randomUUID() });
   }
 
   /** Another conversation; the one before stays with the server. */
@@ -301,18 +308,25 @@ class OpenbookChat extends HTMLElement {
     }
   }
 
-  /** What was said so far, and the rest of a reply that was being written. */
+  #load() {
+    this.#ready = this.#restore().then((reply) => {
+      if (reply) void this.#ask(null, reply);
+    });
+  }
+
+  /** Shows what was said so far. @returns {Promise<string>} the reply that is still to be read; empty: none is */
   async #restore() {
-    const { thread, reply } = this.#place;
-    if (!thread) return;
+    const { thread, reply = "" } = this.#place;
+    if (!thread) return "";
     try {
       const response = await this.#call(`threads/${thread}/messages/?before=end`);
       const { results } = await response.json();
       for (const { role, text } of results) this.#show(role, text);
-      if (reply && results.at(-1)?.role === "user") await this.#ask(null, reply);
+      return results.at(-1)?.role === "user" ? reply : "";
     } catch (error) {
       if (error instanceof Refused && error.status === 404) this.#remember({}); // another visitor's
-      else this.#fail(this.#show("assistant", ""), error, () => this.#restore());
+      else this.#fail(this.#show("assistant", ""), error, () => this.#load());
+      return "";
     }
   }
 
