@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0079_mcp_servers'),
+        ('conversations', '0083_mcp_sign_ins'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
