@@ -65,7 +65,7 @@ async def test_what_the_site_did_not_sign_for_now_is_refused(made: str) -> None:
 
 async def test_another_origin_and_an_account_that_is_shut_are_refused() -> None:
     for headers in ({}, {"Origin": "https://stranger.example"}):
-        answer = await Api(**headers).post("embed/token/", {"assertion": assertion("ada")})
+        answer = await Api(None, **headers).post("embed/token/", {"assertion": assertion("ada")})
         assert answer.code == (403, "permission", "embedding_refused")
     await token_for("ada")
     await in_database(User.objects.filter(service_account__purpose__endswith=": ada").update)(is_active=False)
