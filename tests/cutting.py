@@ -33,7 +33,9 @@ def _carry(client: socket.socket, address: tuple[str, int], length: int | None) 
         threading.Thread(target=_pump, args=(client, server), daemon=True).start()
         sent = 0
         with suppress(OSError):
-            while (length is None or sent < length) and (piece := server.recv(PIECE)):
+            while piece := server.recv(PIECE):
+                if length is not None and sent >= length:
+                    break  # the server has answered, and nobody hears it
                 client.sendall(piece)
                 sent += len(piece)
         for end in (client, server):  # closed alone they would stay open for whoever reads from them
