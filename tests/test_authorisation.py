@@ -277,6 +277,7 @@ EXPECTED: dict[str, Kind] = {
 }
 """By route. Whoever adds one says here what it is; ``CALLS`` names the calls about one row, with bodies that they take."""
 ALIASES = {
+    "prompts/x/": "prompts/<str:prompt_name>/",
     "versions/1/": "versions/<str:number>/",
     "parts/1/": "parts/<str:number>/",
     "pages/1/": "pages/<str:number>/",
