@@ -821,6 +821,8 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         **dict.fromkeys((*FRESH, "account/export/"), 302),
         **dict.fromkeys(("api/v1/export/", "api/v1/invitations/"), 403),  # fresh alone; they may not invite
         **dict.fromkeys(FILE_PICTURES, 404),  # a text has none
+        "account/servers/<uuid:server_id>/callback/": 302,  # with what was wrong
+        **dict.fromkeys((f"api/v1/mcp-servers/<str:server_id>/{name}/" for name in ("prompts", "resources")), 409),
     }
     assert without == WITHOUT_TEXTS
 
