@@ -265,7 +265,7 @@ EXPECTED: dict[str, Kind] = {
     "api/v1/assistants/<str:slug>/versions/<str:number>/publish/": ASSISTANT_CALL,
     **dict.fromkeys((f"api/v1/{path}" for path in ADMINISTERED), ADMIN_CALL),
     **dict.fromkeys(("mcp/", "v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
-    "v1/chat/completions": PROGRAM,
+    **dict.fromkeys(("v1/chat/completions", "v1/responses"), PROGRAM),
     **dict.fromkeys(
         (
             f"api/v1/{re.sub('{(.*?)}', r'<str:\1_id>', path).partition('?')[0]}"

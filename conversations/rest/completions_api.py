@@ -1,5 +1,6 @@
 """``/v1/chat/completions``: OpenAI's Chat Completions API, by the same way in as the Messages API."""
 
+import uuid
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
@@ -44,7 +45,7 @@ class ChatCompletions(Messages):
     def read(self, body: Any) -> MessagesCall:
         return shapes.read_call(body)
 
-    def answer(self, ending: Event, begun: StartedReply) -> Json:
+    def answer(self, ending: Event, begun: StartedReply, call: MessagesCall) -> Json:
         return shapes.answer(ending, **_named(begun))
 
     def frames(self, begun: StartedReply, call: MessagesCall) -> Frames:
@@ -52,5 +53,9 @@ class ChatCompletions(Messages):
 
 
 def _named(begun: StartedReply) -> Any:
-    """A reply's id begins with the milliseconds of when it was made, as a UUID of version 7."""
-    return {"id": f"chatcmpl-{begun.reply.hex}", "created": (begun.reply.int >> 80) // 1000, "model": begun.model}
+    return {"id": f"chatcmpl-{begun.reply.hex}", "created": made_at(begun.reply), "model": begun.model}
+
+
+def made_at(reply: uuid.UUID) -> int:
+    """Seconds since 1970: a reply's id begins with the milliseconds of when it was made, as a UUID of version 7."""
+    return (reply.int >> 80) // 1000

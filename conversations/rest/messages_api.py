@@ -133,7 +133,7 @@ class Messages(InTheirShape, AsyncAPIView):
     def read(self, body: Any) -> shapes.MessagesCall:
         return shapes.read_call(body)
 
-    def answer(self, ending: Event, begun: StartedReply) -> shapes.Json:
+    def answer(self, ending: Event, begun: StartedReply, call: shapes.MessagesCall) -> shapes.Json:
         return shapes.answer(ending, id=begun.id, model=begun.model, stop_sequence=begun.stop_sequence)
 
     def frames(self, begun: StartedReply, call: shapes.MessagesCall) -> Frames:
@@ -152,15 +152,15 @@ class Messages(InTheirShape, AsyncAPIView):
             await in_database(store.delete_unsent)(caller(request), ready.received)
             raise
         if not ready.call.stream:
-            return self._whole(await _last(replies.follow(begun.reply)), begun)
+            return self._whole(await _last(replies.follow(begun.reply)), begun, ready.call)
         events = replies.follow_ticking(begun.reply, seconds=streams.tick_seconds())
         return await self._streamed(events, begun, self.frames(begun, ready.call))
 
-    def _whole(self, ending: Event, begun: StartedReply) -> Response:
+    def _whole(self, ending: Event, begun: StartedReply, call: shapes.MessagesCall) -> Response:
         headers = begun.headers(data_of(ending, ReplyEndedData)["request"])
         if failed := shapes.failure(ending):
             return self._failed(*failed, headers)
-        return Response(self.answer(ending, begun), headers=headers)
+        return Response(self.answer(ending, begun, call), headers=headers)
 
     def _failed(self, status: int, error: ErrorObject, headers: dict[str, str]) -> Response:
         details, status = error["details"], self.statuses.get(status, status)
@@ -241,9 +241,10 @@ def _offered(request: Request) -> QuerySet[Assistant]:
     return threads.offered_assistants(access_of(caller(request).pk))
 
 
-CALLS = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, GET /v1/models"
+CALLS = (
+    "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, POST /v1/responses, GET /v1/models"
+)
 NOT_OFFERED = {
-    "responses": "it would store what it answers a second time, beside the threads. Use POST /v1/chat/completions",
     "embeddings": "no model here makes them. What was said is found with GET /api/v1/memories/search/",
     "completions": "a model is asked with messages here. Use POST /v1/chat/completions",
     "files": "files have calls of their own. Use POST /api/v1/files/",

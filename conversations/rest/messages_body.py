@@ -30,6 +30,8 @@ class BodyParser(BaseParser):
     """Reads a body message by message, files onto the disk. A parameter that isn't known is refused by its name."""
 
     media_type = "application/json"
+    messages = "messages"
+    """The parameter that they are sent in."""
 
     def message_shape(self, scratch: Scratch) -> Shape:
         """What of a message is read."""
@@ -60,7 +62,7 @@ class BodyParser(BaseParser):
     def _body(self, text: Text, scratch: Scratch) -> dict[str, Any]:
         body: dict[str, Any] = {}
         for name in text.names():
-            if name == "messages" and text.next() == b"[":
+            if name == self.messages and text.next() == b"[":
                 body[name] = list(_messages(text, self.message_shape(scratch)))
             elif (value := self.read_parameter(name, text)) is not None:
                 body[name] = value

@@ -16,10 +16,10 @@ from conversations.accounts.group_access import access_of
 from conversations.context.built_context import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.tokens.estimate import text_of, turn_tokens
-from conversations.errors import InvalidMessage, OpenbookError
+from conversations.errors import InvalidMessage, OpenbookError, ReplyNotFound
 from conversations.files import store, uploads
 from conversations.files.store import file_block
-from conversations.models import Assistant, File, text_blocks
+from conversations.models import Assistant, File, Reply, text_blocks
 from conversations.replies import history_files, model_requests
 from conversations.replies.append import append
 from conversations.replies.user_content import NewMessage, client_id, user_blocks
@@ -80,6 +80,8 @@ def match_call(request: Request, call: shapes.MessagesCall) -> MatchedCall:
         key=key,
     )
     named = request.headers.get("X-Openbook-Thread") or call.thread
+    if call.previous:
+        named = _thread_after(user, call.previous, retried=incoming.retried or bool(key))
     match, assistant = _placed(user, incoming, named, call.model)
     check_room(assistant, call.options)
     refuse_unmet(assistant, call.options, thinks=call.thinks, names=call.names)
@@ -96,6 +98,20 @@ def match_call(request: Request, call: shapes.MessagesCall) -> MatchedCall:
     )
     _check_results(matched)
     return matched
+
+
+def _thread_after(user: User, previous: uuid.UUID, *, retried: bool) -> str:
+    """The thread whose newest turn is what this reply came to; a program that tries again may have stored its next one already.
+    Raises ``NotFound``, and ``InvalidMessage`` where something was said after it."""
+    reply = threads.row_with_id(Reply.objects.filter(user=user), previous, ReplyNotFound)
+    newest = threads.messages_of(reply.thread).order_by("-depth").values_list("reply", flat=True).first()
+    if newest != reply.id and not retried:
+        raise InvalidMessage(
+            "`previous_response_id` is not the newest answer of its thread, which goes on from its end. Name that one, or send "
+            "the whole conversation as `input`.",
+            field="previous_response_id",
+        )
+    return str(reply.thread_id)
 
 
 def _check_results(matched: MatchedCall) -> None:

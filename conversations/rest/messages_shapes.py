@@ -1,6 +1,7 @@
 """The shapes of the Anthropic Messages API, as far as Openbook speaks it; docs/messages-api.md has them in a table. Pure."""
 
 import json
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -106,7 +107,8 @@ class SentTurn:
 class MessagesCall:
     """What a body asks for. ``newest`` is the text of the turn to answer, which brings ``files`` and the ``results`` of tools,
     ``earlier`` is what the program says went before it. ``thinks``: it asks for thinking. ``tells_usage``: a stream ends with
-    what it took, where that has to be asked for. ``names`` are those of parameters that the API calls otherwise."""
+    what it took, where that has to be asked for. ``names`` are those of parameters that the API calls otherwise. ``previous``
+    is the reply that the newest message follows, where it is named, and ``echo`` what of the body its answer repeats."""
 
     model: str
     options: CallerOptions
@@ -119,6 +121,8 @@ class MessagesCall:
     thinks: bool = False
     tells_usage: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    previous: uuid.UUID | None = None
+    echo: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_call(body: Any, *, counting: bool = False) -> MessagesCall:

@@ -2,12 +2,13 @@
 
 from django.urls import path, re_path
 
-from conversations.rest import completions_api, messages_api
+from conversations.rest import completions_api, messages_api, responses_api
 
 urlpatterns = [
     path("messages", messages_api.Messages.as_view()),
     path("messages/count_tokens", messages_api.CountTokens.as_view()),
     path("chat/completions", completions_api.ChatCompletions.as_view()),
+    path("responses", responses_api.Responses.as_view()),
     path("models", messages_api.ModelList.as_view()),
     path("models/<str:slug>", messages_api.ModelDetail.as_view()),
     re_path("^.*$", messages_api.unknown_call),

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from anthropic.resources import Messages
 from openai.resources.chat.completions import Completions
+from openai.resources.responses import Responses
 
 from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
 from conversations.models import Message, Reply
 from conversations.replies.events import Event
-from conversations.rest import completions_shapes, messages_shapes
+from conversations.rest import completions_shapes, messages_shapes, responses_shapes
 from conversations.rest.messages_shapes import MessagesStream, SentTurn, answer, error_body, failure, frame, read_call
 from conversations.rest.thread_matching import IncomingMessage, MessageAction, PathTurn, goes_on, step_for
 
@@ -158,7 +159,11 @@ def test_what_cannot_be_honoured_is_refused_with_what_to_do(wrong: Any, what: st
     assert what in caught.value.message
 
 
-TABLES = {"## What is honoured": messages_shapes, "## OpenAI's Chat Completions": completions_shapes}
+TABLES = {
+    "## What is honoured": messages_shapes,
+    "## OpenAI's Chat Completions": completions_shapes,
+    "## OpenAI's Responses": responses_shapes,
+}
 LEGACY = {"best_of", "functions", "function_call"}
 """Of earlier versions of the APIs, which the table has under ``what isn't in this table``."""
 
@@ -178,7 +183,9 @@ def test_the_table_of_an_api_names_each_parameter_under_what_becomes_of_it(headi
 SDK_OPTIONS = {"self", "extra_headers", "extra_query", "extra_body", "timeout"}
 
 
-@pytest.mark.parametrize(("shapes", "sdk"), [(messages_shapes, Messages), (completions_shapes, Completions)])
+@pytest.mark.parametrize(
+    ("shapes", "sdk"), [(messages_shapes, Messages), (completions_shapes, Completions), (responses_shapes, Responses)]
+)
 def test_each_parameter_of_the_sdk_has_an_answer_of_its_own(shapes: ModuleType, sdk: Any) -> None:
     assert [name for name in signature(sdk.create).parameters.keys() - SDK_OPTIONS if not shapes.known(name)] == []
 
