@@ -87,7 +87,8 @@ async def list_tools(endpoint: Endpoint) -> list[Definition]:
 async def list_resources(endpoint: Endpoint) -> list[Resource]:
     """Raises ``ServerError``, as the next three do."""
     async with asking(endpoint) as client:
-        rows = [row async for page in pages(client.list_resources) for row in page.resources]
+        has_any = client.server_capabilities.resources is not None
+        rows = [row async for page in pages(client.list_resources) for row in page.resources] if has_any else []
     return [
         Resource(
             uri=row.uri,
@@ -114,7 +115,8 @@ async def read_resource(endpoint: Endpoint, uri: str) -> Content:
 
 async def list_prompts(endpoint: Endpoint) -> list[Prompt]:
     async with asking(endpoint) as client:
-        rows = [row async for page in pages(client.list_prompts) for row in page.prompts]
+        has_any = client.server_capabilities.prompts is not None
+        rows = [row async for page in pages(client.list_prompts) for row in page.prompts] if has_any else []
     return [
         Prompt(
             name=row.name,

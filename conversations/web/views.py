@@ -18,6 +18,7 @@ from conversations.accounts import budget_warnings, session_times, switches
 from conversations.accounts.group_access import access_of
 from conversations.context.explain.wording import wording
 from conversations.errors import ThreadNotFound
+from conversations.mcp_client import servers
 from conversations.models import Model, Thread
 from conversations.replies import model_titles
 from conversations.replies.user_content import MOST_FILES
@@ -55,6 +56,7 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
         "hits": hits,
         "found_in": len(hits),
         "switches": page["switches"],
+        "has_servers": bool(page["servers"]),
         "notices": budget_warnings.notices(request.user.pk),
     }
     return render(request, "conversations/chat.html", context)
@@ -118,6 +120,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "words": translated(wording()),
         "share_days": settings.OPENBOOK_SHARE_DAYS if "sharing" in on else None,
         "switches": sorted(on),
+        "servers": list(servers.usable_by(user).filter(is_active=True).values("id", "name")) if "uploads" in on else [],
         "idle_minutes": idle.total_seconds() / 60 if (idle := session_times.times_of(user).idle) else None,
         "zone": preferences.time_zone if preferences else None,
     }

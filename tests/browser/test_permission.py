@@ -43,3 +43,25 @@ def test_a_call_is_made_once_the_person_has_said_so_in_the_conversation(
     chat.page.reload()
     expect(chat.replies).to_have_count(2)
     expect(question).to_have_count(0)
+
+
+def test_files_and_prompts_of_a_server_come_into_a_message(chat: Chat, model: ModelServer, tickets: ToolServer) -> None:
+    tickets.resources = {"tickets://7/note.md": "# The boat leaks\n\nSince Tuesday."}
+    call(chat.page, "post", "mcp-servers/", {"name": "tickets", "url": tickets.url})
+    chat.page.reload()
+    chat.wait_until_ready()
+    chat.box.fill("Soon, please.")
+    chat.page.get_by_role("button", name="Add from a server").press("Enter")
+    expect(chat.page.get_by_role("menu", name="tickets")).to_contain_text("To be read.")
+    assert violations(chat.page) == []
+    chat.page.get_by_role("menuitem", name="tickets://7/note.md").click()
+    expect(chat.page.get_by_role("list", name="Attached files")).to_contain_text("note.md")
+    chat.page.get_by_role("button", name="Add from a server").click()
+    chat.page.get_by_role("menuitem", name="review").click()
+    chat.page.get_by_label("ticket", exact=True).fill("number 7")
+    chat.page.keyboard.press("Enter")
+    expect(chat.box).to_have_value("Review number 7.\n\nSoon, please.")
+    tickets.resources.clear()
+    chat.page.get_by_role("button", name="Add from a server").click()
+    expect(chat.page.get_by_role("menuitem")).to_have_count(1)
+    chat.page.keyboard.press("Escape")

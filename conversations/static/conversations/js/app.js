@@ -24,6 +24,7 @@ import { PromptPicker } from "./prompt-picker.js";
 import { NamedTurn, wireEarlier } from "./reaching.js";
 import { Renewal } from "./renewal.js";
 import { Scroll } from "./scroll.js";
+import { ServerOffers } from "./server-offers.js";
 import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
 import { TemporaryChat } from "./temporary.js";
@@ -114,6 +115,14 @@ const composer = new Composer(
   { onSend: send, onStop: () => open.stop(), onEditLast: () => log.editLast() },
 );
 new PromptPicker({ announcer }, { onChosen: (text) => composer.replace(text) });
+new ServerOffers(page.servers, announcer, {
+  onFile: (file) => {
+    files.put(file);
+    composer.put("", [file.id]);
+  },
+  onText: (text) => composer.put(text),
+  onError: say,
+});
 const choice = new ModelChoice({ models, store, composer }, page.answers, {
   reader: () => open,
   assistant: () => welcome.assistant,

@@ -135,19 +135,23 @@ export class PromptPicker {
       location.assign(PAGE);
       return;
     }
-    const text = prompt.variables.length ? await askFor(prompt) : prompt.text;
-    if (text !== null) this.onChosen(text);
+    const values = prompt.variables.length ? await askFor(prompt.name, prompt.variables) : {};
+    if (values) this.onChosen(filledIn(prompt.text, values));
     this.text.focus();
   }
 }
 
-/** @returns {Promise<string | null>} the text with what was written for its variables; null: it was left */
-function askFor(prompt) {
+/**
+ * @param {string} name what is filled in
+ * @param {string[]} variables
+ * @returns {Promise<Record<string, string> | null>} what was written for each; null: it was left
+ */
+export function askFor(name, variables) {
   const dialog = byId("prompt-dialog");
-  const fields = prompt.variables.map((name) => ({ name, input: h("textarea", { rows: 1, dir: "auto" }) }));
-  byId("prompt-title").textContent = prompt.name;
+  const fields = variables.map((variable) => ({ variable, input: h("textarea", { rows: 1, dir: "auto" }) }));
+  byId("prompt-title").textContent = name;
   byId("prompt-fields").replaceChildren(
-    ...fields.map(({ name, input }) => h("label", {}, h("span", { dir: "auto" }, name), input)),
+    ...fields.map(({ variable, input }) => h("label", {}, h("span", { dir: "auto" }, variable), input)),
   );
   dialog.returnValue = "";
   dialog.showModal();
@@ -158,12 +162,7 @@ function askFor(prompt) {
       event.preventDefault();
       dialog.close("insert");
     };
-    const closed = () =>
-      resolve(
-        dialog.returnValue === "insert"
-          ? filledIn(prompt.text, Object.fromEntries(fields.map(({ name, input }) => [name, input.value])))
-          : null,
-      );
-    dialog.addEventListener("close", closed, { once: true });
+    const written = () => Object.fromEntries(fields.map(({ variable, input }) => [variable, input.value]));
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "insert" ? written() : null), { once: true });
   });
 }
