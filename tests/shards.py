@@ -35,6 +35,7 @@ DIRECTORY = {
     "conversations_directoryuser",
     "conversations_invitationuse",
     "conversations_mcpserver",
+    "conversations_mcpsignin",
     "conversations_noticeacceptance",
     "conversations_outgoingmail",
     "conversations_schedule",
@@ -45,8 +46,7 @@ DIRECTORY = {
 }
 """Tables that are looked through for all persons: who signs in, who was invited, who accepted a notice, with which limits, who
 looked at what, who goes when, which mails go out, what is sent when, which programs hear of what, which servers are
-everybody's; and what the members of a
-group use together."""
+everybody's, who signed in to one that is deleted; and what the members of a group use together."""
 EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 COLUMNS = """

@@ -192,7 +192,12 @@ def text_functions() -> Iterator[tuple[str, Callable[[str], object]]]:
         for name, value in vars(module).items():
             function = inspect.unwrap(value) if callable(value) else None
             place = f"{module.__name__}.{name}"
-            if not inspect.isfunction(function) or function.__module__ != module.__name__ or place in NO_TEXTS:
+            if (
+                not inspect.isfunction(function)
+                or inspect.iscoroutinefunction(function)
+                or function.__module__ != module.__name__
+                or place in NO_TEXTS
+            ):
                 continue
             required = [
                 parameter

@@ -295,6 +295,8 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "conversations_turnfile",
         "conversations_file",
         "conversations_instructions",
+        "conversations_mcpserver",
+        "conversations_mcptool",
         "conversations_project",
         "conversations_thread",
     }
