@@ -25,6 +25,7 @@ MADE_AFTERWARDS = (
 KINDS_OF_NO_USE = {"COMMENT", "EXTENSION", "SCHEMA"}
 ONE_OF = re.compile(r"\(\((\w+)\)::text = ANY \(\(ARRAY\[([^]]*)\]\)::text\[\]\)\)")
 """How PostgreSQL tells ``IN``, and takes for something else."""
+OF_SESSION = re.compile(r"^SET default_\w+ = .*;$", re.MULTILINE)
 MOMENT = re.compile(r"'20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+00'")
 
 
@@ -45,7 +46,7 @@ def kept(dump: str) -> Iterator[str]:
     """Its statements, without the partitions of days and months and what belongs to them."""
     yield "SET LOCAL check_function_bodies = false;\nSET LOCAL search_path = '';"
     _, *parts = ENTRY.split(dump.partition("\n-- PostgreSQL database dump complete")[0].rstrip("-\n"))
-    entries = [(kind, sql.strip()) for kind, sql in zip(parts[::2], parts[1::2], strict=True)]
+    entries = [(kind, OF_SESSION.sub("", sql).strip()) for kind, sql in zip(parts[::2], parts[1::2], strict=True)]
     gone = {
         match[1] for _, sql in entries if DATED.search(sql) for match in [re.search(r"INDEX (\w+) ON", sql)] if match
     }

@@ -112,9 +112,7 @@ BEGIN
 END $$;
 
 
-SET default_tablespace = '';
 
-SET default_table_access_method = heap;
 CREATE TABLE public.account_emailaddress (
     id integer NOT NULL,
     email character varying(254) NOT NULL,

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.contrib import admin
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.mcp_client import permissions, servers
 from conversations.models import McpCall, McpServer, Reply
@@ -16,6 +17,17 @@ from conversations.models.mcp import JOINT, LOCAL
 from conversations.staff import display
 from conversations.staff.base import InspectionAdmin, column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, is_shown
+
+TOOL_STATES = {"new": gettext_noop("new"), "allowed": gettext_noop("allowed"), "changed": gettext_noop("changed")}
+CALL_STATES: dict[str, str] = {
+    McpCall.State.ASKED: gettext_noop("asked"),
+    McpCall.State.ALLOWED: gettext_noop("allowed"),
+    McpCall.State.REFUSED: gettext_noop("refused"),
+    McpCall.State.STARTED: gettext_noop("started"),
+    McpCall.State.DONE: gettext_noop("done"),
+    McpCall.State.FAILED: gettext_noop("failed"),
+    McpCall.State.UNKNOWN: gettext_noop("unknown"),
+}
 
 
 @admin.register(McpServer)
@@ -48,7 +60,7 @@ class McpServerAdmin(InspectionAdmin[McpServer]):
     @admin.display
     def tools(self, server: McpServer) -> str:
         states = [(tool.name, servers.state_of(tool)) for tool in servers.tools_of(server)]
-        return ", ".join(f"{name} ({state})" for name, state in states) or display.NOTHING
+        return ", ".join(f"{name} ({gettext(TOOL_STATES[state])})" for name, state in states) or display.NOTHING
 
 
 @admin.register(McpCall)
@@ -78,7 +90,7 @@ class McpCallAdmin(MaskedInspectionAdmin[McpCall]):
 
     @admin.display(description="state", ordering="state")
     def stand(self, call: McpCall) -> str:
-        return str(permissions.state_of(call).label)
+        return gettext(CALL_STATES[permissions.state_of(call)])
 
     @admin.display(description="reply")
     def made_by(self, call: McpCall) -> SafeString:

@@ -80,6 +80,7 @@ def names() -> set[str]:
         "A draft",
         "ping",
         "a program",
+        "create",  # a tool
         "Ticket",
         f"{NEEDLE}s",
         f"Was a {NEEDLE}. Summary Sum up what",

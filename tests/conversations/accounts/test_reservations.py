@@ -98,7 +98,7 @@ asked for it, and what judges answers in benchmarks and proofs is no part of the
 RESERVING = {
     "conversations/replies/model_titles.py:record",
     "memory/consolidation/summarize.py:record",
-    "conversations/staff/connections.py:_tried",
+    "conversations/staff/connections.py:try_out",
     "conversations/moderation/checks.py:_reserved",
     "conversations/accounts/allowances.py:reserved",
 }
@@ -110,7 +110,9 @@ def test_every_kind_of_call_that_costs_is_known_and_set_aside() -> None:
     others = {
         "config/worker/loop.py:_ask",
         "conversations/replies/rounds.py:_build",
-    }  # a worker's loop; a memory service
+        "conversations/mcp_client/offers.py:_asked",
+        "conversations/mcp_client/servers.py:refresh",
+    }  # a worker's loop; a memory service; servers of tools
     inner = {"conversations/providers/base.py:whole_text", "conversations/providers/base.py:moderate"}
     own = "conversations/providers/http_provider.py:_asked"
     asking = {where for name, where in found if name in ("ask", "whole_text", "moderate")}

@@ -222,6 +222,7 @@ IMPORTED_BESIDE = {
     "conversations/accounts/provider_http.py: httpx2",  # for the types of an answer and of its errors
     "conversations/accounts/provider_http.py: requests",  # for the errors that allauth knows
     "conversations/mcp_client/client.py: httpx2",  # for the types of an answer and of its errors
+    "conversations/mcp_client/oauth.py: httpx2",  # the same
     "conversations/tools/page_reading.py: aiohttp",  # for the names of its errors
     "conversations/tools/page_reading.py: httpx2",  # for the types of an answer and of its errors
     "conversations/tools/search_web.py: httpx2",  # the same

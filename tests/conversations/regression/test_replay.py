@@ -87,7 +87,7 @@ async def test_a_request_is_made_again_from_its_own_version_after_any_change(
     user: User, api: Api, tmp_path: Path
 ) -> None:
     assistant = await talk(user, api)
-    before = await AssistantVersion.objects.aget(assistant=assistant, number=1)
+    before = await AssistantVersion.objects.filter(assistant=assistant).alatest("number")
     changes = {
         "system_prompt": "Answer as a pirate.",
         "history_turns_max": 2,

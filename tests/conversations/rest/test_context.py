@@ -112,7 +112,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "token_factor": FACTOR,
         "budget": companion.total_tokens,
         "hard_cap": companion.hard_cap_tokens,
-        "version": 1,
+        "version": 2,
         "rules": 3,
         "budget_origin": {
             "share": None,

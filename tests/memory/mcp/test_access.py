@@ -43,8 +43,9 @@ async def test_what_holds_for_tokens_holds_here(user: User) -> None:
     elsewhere = await token_of(user, addresses=["192.0.2.0/24"])
     assert (await listed(elsewhere)).code == (403, "permission", "address_not_allowed")
     once = await token_of(user, requests_minute=1)
-    first, second = await listed(once), await listed(once)
-    assert (first.status, second.code[0]) == (200, 429)
+    first, *others = [await listed(once) for _ in range(3)]  # a minute may end in between
+    second = next(each for each in others if each.status == 429)
+    assert first.status == 200
     assert ("ratelimit" in first.headers, "retry-after" in second.headers) == (True, True)
     past = await token_of(user)
     await ApiToken.objects.filter(digest=tokens.digest(past)).aupdate(expires_at=timezone.now())
