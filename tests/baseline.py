@@ -52,7 +52,7 @@ def kept(dump: str) -> Iterator[str]:
     }
     for kind, sql in entries:
         attached = re.search(r"ATTACH PARTITION public\.(\w+);", sql)
-        if (DATED.search(sql) and kind not in ("TABLE DATA",)) or kind in KINDS_OF_NO_USE:
+        if (DATED.search(sql) and kind != "TABLE DATA") or kind in KINDS_OF_NO_USE:
             continue
         if (attached and attached[1] in gone) or (kind == "SEQUENCE SET" and is_untouched(sql)):
             continue

@@ -11,10 +11,10 @@ from conversations.errors import InvalidMessage
 from conversations.providers.base import Usage
 from conversations.providers.caller_fields import CallerFields
 from conversations.replies.events import Event, data_of
-from conversations.rest.completions_fields import CHOICES, calls_of
+from conversations.rest.completions_fields import calls_of, is_parallel, tools_of, with_choice
 from conversations.rest.completions_parts import PartReader, ToolPart
-from conversations.rest.completions_shapes import STATUSES
-from conversations.rest.messages_fields import MOST_TOOLS, chosen, definition, schema_of
+from conversations.rest.completions_shapes import STATUSES, WAITING, WITHOUT_EFFECT
+from conversations.rest.messages_fields import schema_of
 from conversations.rest.messages_shapes import (
     ASSISTANTS,
     Json,
@@ -25,6 +25,7 @@ from conversations.rest.messages_shapes import (
     check_metadata,
     error_body,
     failure,
+    frame,
     known_usage,
     open_calls,
     pieces_of,
@@ -39,8 +40,6 @@ READ = (
     *("model", "input", "instructions", "previous_response_id", "max_output_tokens", "metadata", "stream"),
     *("tools", "tool_choice", "parallel_tool_calls", "text"),
 )
-WITHOUT_EFFECT = ("user", "safety_identifier", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention")
-"""Who asks is known by the token, and how prompts are cached is the assistant's."""
 NO_JOBS = "a reply goes on in any case, and is stored"
 REFUSED: Refusals = {
     "store": ("what is said is always stored, in a thread of yours", [True]),
@@ -198,7 +197,7 @@ class ResponseFrames:
 
     def waiting(self) -> Iterator[bytes]:
         yield from self._begin()
-        yield b": nothing new\n\n"
+        yield WAITING
 
     def _begin(self) -> Iterator[bytes]:
         if not self._began:
@@ -245,19 +244,19 @@ class ResponseFrames:
             yield self._frame("response.function_call_arguments.done", **about, **done)
         yield self._frame("response.output_item.done", output_index=index, item=item)
 
+    @property
+    def _place(self) -> Json:
+        return {"item_id": self.answer.message_id, "output_index": 0, "content_index": 0}
+
     def _of_text(self, name: str, **more: Any) -> bytes:
-        place = {"item_id": self.answer.message_id, "output_index": 0, "content_index": 0}
-        return self._frame(f"response.output_text.{name}", **place, **more)
+        return self._frame(f"response.output_text.{name}", **self._place, **more)
 
     def _part(self, name: str, **more: Any) -> bytes:
-        place = {"item_id": self.answer.message_id, "output_index": 0, "content_index": 0}
-        return self._frame(f"response.content_part.{name}", **place, **more)
+        return self._frame(f"response.content_part.{name}", **self._place, **more)
 
     def _frame(self, type: str, **data: Any) -> bytes:
-        """In ASCII: clients that split lines as Python does would break the data at U+2028 and the like."""
         self._number += 1
-        told = {"type": type, "sequence_number": self._number, **data}
-        return f"event: {type}\ndata: {json.dumps(told)}\n\n".encode()
+        return frame({"type": type, "sequence_number": self._number, **data})
 
 
 def _usage(usage: Usage) -> Json:
@@ -274,36 +273,15 @@ def _usage(usage: Usage) -> Json:
 
 
 def _fields(body: Json) -> CallerFields:
-    parallel = body.get("parallel_tool_calls")
-    if not isinstance(parallel, bool | None):
-        raise InvalidMessage("`parallel_tool_calls` must be true or false.", field="parallel_tool_calls")
-    tools = _tools(body.get("tools"))
+    tools = tools_of(body.get("tools"), _described, wrong="with a `name`: what runs on the server is the assistant's")
+    parallel = is_parallel(body, tools)
     schema, strict = _format(body.get("text"))
-    fields = CallerFields(tools=tools, parallel=parallel is not False or not tools, format=schema, strict=strict)
-    match body.get("tool_choice"):
-        case None | "auto" | "none" | "required" as choice:
-            return chosen(fields, CHOICES[choice], None)
-        case {"type": "function", "name": str(name)}:
-            return chosen(fields, "tool", name)
-    raise InvalidMessage("`tool_choice` must be none, auto, required or a function by its name.", field="tool_choice")
+    fields = CallerFields(tools=tools, parallel=parallel, format=schema, strict=strict)
+    return with_choice(fields, body.get("tool_choice"), _described)
 
 
-def _tools(tools: Any) -> tuple[Json, ...]:
-    if tools is None:
-        return ()
-    if not isinstance(tools, list) or len(tools) > MOST_TOOLS:
-        raise InvalidMessage(f"`tools` must be a list of at most {MOST_TOOLS} functions.", field="tools")
-    return tuple(_function(tool, f"tools[{place}]") for place, tool in enumerate(tools))
-
-
-def _function(tool: Any, place: str) -> Json:
-    match tool:
-        case {"type": "function", "name": name, **more}:
-            schema = more.get("parameters") or {"type": "object", "properties": {}}
-            return definition(place, name, more.get("description"), schema, strict=more.get("strict"))
-    raise InvalidMessage(
-        f"`{place}` must be of the type function: what runs on the server is the assistant's.", field="tools"
-    )
+def _described(tool: Any) -> Any:
+    return tool if isinstance(tool, dict) and tool.get("type") == "function" else None
 
 
 def _format(text: Any) -> tuple[Json, bool]:

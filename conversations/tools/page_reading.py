@@ -80,8 +80,7 @@ async def _fetch(url: str, folder: Path) -> tuple[str, str]:
         for _ in range(MOST_REDIRECTS + 1):
             url = page_address(url)
             headers = {"Accept": ACCEPTED, "Accept-Encoding": "identity", "User-Agent": "Openbook"}
-            response = await client.send(client.build_request("GET", url, headers=headers), stream=True)
-            try:
+            async with client.stream("GET", url, headers=headers) as response:
                 place = response.headers.get("location")
                 if 300 <= response.status_code < 400 and place:
                     url = urljoin(url, place)
@@ -91,8 +90,6 @@ async def _fetch(url: str, folder: Path) -> tuple[str, str]:
                 name = _name_of(url, response.headers.get("content-type", ""))
                 (folder / name).write_bytes(await read_body(response, MOST_BYTES))
                 return url, name
-            finally:
-                await response.aclose()
     raise PageProblem("it leads from address to address")
 
 

@@ -42,20 +42,16 @@ async def search(query: str) -> list[Result]:
     try:
         async with asyncio.timeout(SECONDS), open_client(None, connect_seconds=CONNECT_SECONDS) as client:
             headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Openbook"}
-            built = client.build_request(
+            async with client.stream(
                 request.method,
                 request.url,
                 headers={**headers, **request.headers},
                 params=request.params,
                 json=request.json,
-            )
-            response = await client.send(built, stream=True)
-            try:
+            ) as response:
                 if response.status_code != httpx2.codes.OK:
                     raise SearchFailed(f"the service answered {response.status_code}")
                 body = await read_body(response, MOST_BYTES)
-            finally:
-                await response.aclose()
         return results_of(service, json.loads(body))
     except PageTooLarge as error:
         raise SearchFailed("the service answered with more than is read") from error

@@ -56,7 +56,6 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
         "hits": hits,
         "found_in": len(hits),
         "switches": page["switches"],
-        "has_servers": bool(page["servers"]),
         "notices": budget_warnings.notices(request.user.pk),
     }
     return render(request, "conversations/chat.html", context)
