@@ -138,7 +138,8 @@ async function* events(body) {
   }
 }
 
-const INLINE = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\*([^*\n]+)\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/g;
+// No part runs across the sign that begins it: a text of nothing but such signs takes time in proportion to its length.
+const INLINE = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\*([^*\n]+)\*|\[([^[\]\n]+)\]\((https?:\/\/[^\s()]+)\)/g;
 
 /** Text with code, weight and links, as nodes: what a model writes is never read as markup. @param {string} text */
 function inline(text) {
@@ -208,7 +209,8 @@ class OpenbookChat extends HTMLElement {
   }
 
   get #server() {
-    return (this.getAttribute("server") || new URL(import.meta.url).origin).replace(/\/+$/, "");
+    const server = this.getAttribute("server") || new URL(import.meta.url).origin;
+    return server.endsWith("/") ? server.slice(0, -1) : server;
   }
 
   get #words() {
