@@ -26,13 +26,18 @@ dev: ## serve for development: starts again at each change, static files from so
 demo: .venv/run.stamp ## fill it with a month of two people and a support case; options=--again: anew
 	@exec "$(PYTHON)" manage.py demo $(options)
 
-test test-operate: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
-test test-operate: .local/claude-cli/stamp .local/helm/stamp .local/recipes/stamp
-test: ## the whole suite, on a real PostgreSQL, Redis and browser
+test test-wide test-operate: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
+test test-wide test-operate: .local/claude-cli/stamp .local/helm/stamp .local/recipes/stamp
+test: ## each promise once, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@$(MAKE) --no-print-directory .venv/ldap.stamp
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
-	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not operate"
+	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not (wide or operate)"
+
+test-wide: ## the same promises for every page, role, language, kind of file and service
+	@sh tests/services.sh
+	@$(MAKE) --no-print-directory .venv/ldap.stamp
+	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "wide and not operate"
 
 test-operate: ## in breadth what operators do: images, upgrades, backups, failover, kills, balancers, runbooks
 	@sh tests/services.sh
@@ -42,7 +47,7 @@ test-fast: .venv/dev.stamp node_modules/.dev.stamp .local/locale.stamp
 test-fast: ## the pure parts: no browser, no process of its own, no tables
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
 	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal \
-		-m "not (browser or process or database or long or operate)"
+		-m "not (browser or process or database or long or wide or operate)"
 
 soak: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
 soak: ## six hundred kills, many examples, each hostile text
@@ -260,6 +265,6 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-operate test-fast soak check messages clients audit bench \
+.PHONY: help run dev demo test test-wide test-operate test-fast soak check messages clients audit bench \
 	otel cloud s3 saml ldap sentry pydantic local image \
 	image-test password lock clean

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -118,7 +119,10 @@ def pytest_runtestloop() -> None:
 
 
 def kinds(item: pytest.Item) -> Iterator[str]:
-    """What makes a test slow: a browser, a process, a database, or rows that are committed and deleted again."""
+    """What makes a test slow: breadth, a browser, a process, a database, or rows that are committed and deleted again."""
+    once = item.get_closest_marker("once")
+    if once and not any(fnmatch(cast("pytest.Function", item).callspec.id, pattern) for pattern in once.args):
+        yield "wide"
     fixtures = getattr(item, "fixturenames", ())
     if "browser" in item.path.parts or "chromium_path" in fixtures:
         yield "browser"

@@ -757,6 +757,7 @@ def rows_of(user: User) -> list[Any]:
     return [list(model._default_manager.filter(**{way: user}).order_by("pk").values()) for model, way in ROWS.items()]
 
 
+@pytest.mark.once("other", "Support lead", "staff token")
 @pytest.mark.parametrize("name", CALLERS)
 async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: Settings) -> None:
     if name == AWAY:
@@ -788,6 +789,7 @@ async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: 
     assert await in_database(rows_of)(user) == before
 
 
+@pytest.mark.wide
 async def test_their_owner_reads_all_of_it(user: User) -> None:
     """Else the test above would prove nothing."""
     ids = await in_database(with_everything)(user)
@@ -837,6 +839,7 @@ SOCKET_CODES = {
 }
 
 
+@pytest.mark.once("other-*", "nobody-*", "staff token-*")
 @pytest.mark.parametrize(("name", "code"), SOCKET_CODES.items())
 async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: int) -> None:
     ids = await in_database(with_everything)(user)

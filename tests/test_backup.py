@@ -148,6 +148,7 @@ def test_a_restored_backup_keeps_for_a_hold_what_was_deleted_since(
         assert not [table for table, lines in rows(second).items() for line in lines if "Pangolin" in line]
 
 
+@pytest.mark.wide
 def test_a_damaged_backup_and_one_that_is_not_whole_are_refused(source: Installation, tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("mine")

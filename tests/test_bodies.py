@@ -79,6 +79,7 @@ def send(client: ServerClient, path: str, body: bytes) -> int:
         return response.status
 
 
+@pytest.mark.once("a history")
 @pytest.mark.parametrize("name", BODIES)
 def test_many_bodies_that_wait_for_none_take_no_more_than_there_is_for_all(
     running: ServerProcess, people: list[ServerClient], name: str

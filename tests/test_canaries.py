@@ -82,6 +82,7 @@ async def routes_with_canaries(person: User, ids: dict[str, Any]) -> dict[str, s
     return found
 
 
+@pytest.mark.wide
 async def test_no_page_shows_what_is_of_another_scope(user: User) -> None:
     other = await in_database(make_user)("eve")
     ids = await in_database(scene)(user, other)

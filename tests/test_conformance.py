@@ -46,6 +46,7 @@ def outcomes(results: Json) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.wide
 @pytest.mark.django_db(transaction=True)
 def test_openbook_passes_all_and_nothing_is_left_of_it(
     user: User, other_user: User, run: Callable[..., tuple[int, Json]]

@@ -25,6 +25,8 @@ from tests.processes import ServerProcess, server
 from tests.volumes import fill, mounted
 from tests.waiting import until
 
+pytestmark = pytest.mark.wide
+
 PASSWORD = "correct-horse-battery-9"
 SECONDS = 60.0
 

@@ -134,6 +134,7 @@ def database(migrated: str) -> Iterator[str]:
         yield database
 
 
+@pytest.mark.wide
 def test_a_server_reads_what_is_uploaded_and_begins_anew_when_its_reader_is_killed(
     database: str, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ def reader_of(running: ServerProcess) -> int:
     return pid
 
 
+@pytest.mark.wide
 def test_a_large_zip_goes_in_and_out_without_being_held_in_memory(
     running: ServerProcess, client: ServerClient, tmp_path: Path
 ) -> None:

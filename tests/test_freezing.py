@@ -101,6 +101,7 @@ def framed(unit: str, size: int = CHARACTERS) -> str:
     return f"x{(unit * (size // len(unit)))}END"
 
 
+@pytest.mark.wide
 def test_the_server_lives_while_it_reads_what_people_write(running: ServerProcess, client: ServerClient) -> None:
     with pulse_of(running) as pulse:
         for unit in UNITS:

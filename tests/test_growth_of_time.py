@@ -162,6 +162,7 @@ def calls_of_re() -> Iterator[tuple[str, ast.Call, str]]:
                     yield f"{path.relative_to(ROOT).with_suffix('')}", node, used
 
 
+@pytest.mark.wide
 def test_every_pattern_takes_time_in_proportion_to_the_text() -> None:
     slow = [
         f"{place} {growth}"
@@ -171,6 +172,7 @@ def test_every_pattern_takes_time_in_proportion_to_the_text() -> None:
     assert slow == []
 
 
+@pytest.mark.wide
 def test_patterns_within_functions_take_time_in_proportion_to_the_text() -> None:
     made, slow = set(), []
     for place, call, used in calls_of_re():
@@ -249,6 +251,7 @@ OTHERS: dict[str, Callable[[str], object]] = {
 """What reads a text with something else beside it."""
 
 
+@pytest.mark.wide
 def test_what_reads_a_whole_text_takes_time_in_proportion_to_it() -> None:
     units = UNITS if MANY else [*COMMON, *UNITS[:: len(UNITS) // 6]]
     functions = {**dict(text_functions()), **OTHERS}

@@ -182,6 +182,7 @@ def grows_by_at_most(running: ServerProcess, most: float) -> Iterator[None]:
     assert growth <= most
 
 
+@pytest.mark.once("a long thread")
 @pytest.mark.parametrize("name", UPLOADS)
 def test_whatever_an_upload_holds_it_takes_little_memory(
     running: ServerProcess, client: ServerClient, name: str

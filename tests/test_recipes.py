@@ -9,6 +9,8 @@ from openbook import Client
 from tests.processes import ROOT
 from tests.test_sdks import site
 
+pytestmark = pytest.mark.wide
+
 __all__ = ["site"]
 
 PYTHON = ROOT / ".local/recipes/bin/python"

@@ -18,7 +18,7 @@ from tests.processes import ServerProcess, server
 from tests.test_processes import PASSWORD
 from tests.waiting import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.wide]
 
 LOCKED = "SELECT 1 FROM pg_locks WHERE relation = 'memory_indexedpassage'::regclass AND granted"
 WAITS = "SELECT 1 FROM pg_locks WHERE relation = 'memory_indexedpassage'::regclass AND NOT granted"

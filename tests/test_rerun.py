@@ -74,6 +74,7 @@ def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert (status, said[-2:]) == (1, ["FAILED TWICE test_it.py::test_bad", "1 failed, 2 passed, 1 flaky"])
 
 
+@pytest.mark.wide
 def test_more_than_three_flaky_tests_fail_the_run_though_they_are_of_several_suites(tmp_path: Path) -> None:
     for suite in range(2):
         tests = f"@pytest.mark.parametrize('n', range(2))\ndef test_odd(n): assert not first_time(f'{suite}-{{n}}')\n"
@@ -84,6 +85,7 @@ def test_more_than_three_flaky_tests_fail_the_run_though_they_are_of_several_sui
     )
 
 
+@pytest.mark.wide
 def test_a_worker_that_crashed_is_a_failure_of_its_test(tmp_path: Path) -> None:
     tests = "def test_odd():\n    if first_time('it'): os._exit(3)\n"
     status, said = ci(tmp_path, tests, "-p", "xdist.plugin", "-n", "2")
@@ -91,11 +93,13 @@ def test_a_worker_that_crashed_is_a_failure_of_its_test(tmp_path: Path) -> None:
     assert said[0].startswith("FLAKY test_it.py::test_odd seed=17 gw")
 
 
+@pytest.mark.wide
 def test_a_second_run_that_crashes_fails_the_run(tmp_path: Path) -> None:
     status, said = ci(tmp_path, "def test_odd(): os._exit(3)\n", "-p", "xdist.plugin", "-n", "1")
     assert (status, said[-2:]) == (1, ["FAILED TWICE test_it.py::test_odd", "1 failed, 1 passed"])
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("tests", ["syntax error", "def test_stop(): raise KeyboardInterrupt\n"])
 def test_a_run_that_did_not_come_to_its_end_is_not_repeated(tmp_path: Path, tests: str) -> None:
     status, said = ci(tmp_path, tests)

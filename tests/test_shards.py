@@ -282,6 +282,7 @@ async def forget(api: Api, user: User, session: str, note: dict[str, Any], threa
     await in_database(deletion.delete_user)(user)
 
 
+@pytest.mark.wide
 async def test_what_is_one_persons_touches_one_partition(
     user: User,
     api: Api,

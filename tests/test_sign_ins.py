@@ -33,6 +33,7 @@ def running(migrated: str) -> Iterator[ServerProcess]:
         yield process
 
 
+@pytest.mark.wide
 def test_strangers_at_once_cost_nobody_else_an_answer(running: ServerProcess) -> None:
     somebody = ServerClient.signed_in(running.url, password=PASSWORD)
     done = crowd(running.url, somebody, strangers=MORE_THAN_PLACES)

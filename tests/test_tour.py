@@ -72,6 +72,7 @@ def in_the_shell(found: list[Snippet], environment: dict[str, str], folder: Path
     return output(["sh"], script, environment, folder).split(f"{NEXT}\n")[1:]
 
 
+@pytest.mark.wide
 def test_the_tour_prints_what_it_says(environment: dict[str, str], tmp_path: Path) -> None:
     newcomer = ServerClient(environment["OPENBOOK"] + "/", environment["TOKEN"])
     for thread in newcomer.call("GET", "threads/")["results"]:  # of the tests before

@@ -55,6 +55,7 @@ DIFFERS = {
 """Migrations since the last release that its code can't run beside, with the reason, which CHANGELOG tells operators."""
 
 
+@pytest.mark.wide
 def test_the_last_release_can_run_beside_each_migration_since(forks: Commands) -> None:
     """Nothing that it reads goes or changes, what it inserts is enough, and no table is locked while an index is built."""
     with fresh_database() as old:

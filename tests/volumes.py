@@ -5,27 +5,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+UNMOUNT = 'cat; umount "$1" || { umount --lazy "$1"; exit 1; }'
+"""Once nothing can be written to it any more. What is still in use goes with whoever uses it, and is an error."""
+
 
 @contextmanager
 def mounted(folder: Path, size: str) -> Iterator[None]:
     """A disk of this size, in memory, as this folder."""
     folder.mkdir(mode=0o711, parents=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=711", "tmpfs", folder], check=True)
-    try:
+    with mount(folder, "-t", "tmpfs", "-o", f"size={size},mode=711", "tmpfs"):
         yield
-    finally:
-        subprocess.run(["umount", folder], check=True)
 
 
 @contextmanager
 def read_only(folder: Path, at: Path) -> Iterator[None]:
     """The folder once more, where nothing can be written to it."""
     at.mkdir()
-    subprocess.run(["mount", "-o", "bind,ro", folder, at], check=True)
-    try:
+    with mount(at, "-o", "bind,ro", str(folder)):
         yield
-    finally:
-        subprocess.run(["umount", at], check=True)
+
+
+@contextmanager
+def mount(at: Path, *what: str) -> Iterator[None]:
+    """It is taken away by a process of its own, which hears of the end of this one however it ends."""
+    subprocess.run(["mount", *what, at], check=True)
+    with subprocess.Popen(["sh", "-c", UNMOUNT, "sh", at], stdin=subprocess.PIPE, start_new_session=True) as unmount:
+        yield
+    assert unmount.returncode == 0, f"something was still using {at}"
 
 
 def fill(path: Path) -> None:

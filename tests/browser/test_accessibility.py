@@ -190,6 +190,7 @@ class Inspection:
         self.look(path)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("direction", "look"), WAYS, ids=["ltr", "rtl"])
 def test_no_page_breaks_a_rule_that_a_machine_can_check(
     reader: Reader, model: ModelServer, browser_database: str, direction: str, look: dict[str, Any]
@@ -216,6 +217,7 @@ def test_no_page_breaks_a_rule_that_a_machine_can_check(
     assert inspection.found == {}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("direction", "look"), WAYS, ids=["ltr", "rtl"])
 def test_no_page_of_staff_does(reader: Reader, browser_database: str, direction: str, look: dict[str, Any]) -> None:
     with reader(**look) as chat:

@@ -4,6 +4,7 @@ import re
 import uuid
 from typing import Literal
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import violations
@@ -26,6 +27,7 @@ def faults(page: Page) -> dict[int, object]:
     return {width: each for width, each in found.items() if each != ([], False)}
 
 
+@pytest.mark.wide
 def test_an_account_is_left_and_kept_without_a_mouse(browser: Browser, server_url: str) -> None:
     with chat_page(browser, server_url) as chat:
         page = chat.page

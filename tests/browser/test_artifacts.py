@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 from python_calamine import CalamineWorkbook
 
@@ -110,6 +111,7 @@ def test_what_was_typed_survives_a_newer_version_and_is_saved_on_top_of_it(chat:
     chat.problems = [problem for problem in chat.problems if "409" not in problem]
 
 
+@pytest.mark.wide
 def test_an_artifact_is_renamed_deleted_and_brought_back(chat: Chat, browser_database: str) -> None:
     shown = beside(chat, browser_database, ONE)
     choose(chat, "Rename")
@@ -127,6 +129,7 @@ def test_an_artifact_is_renamed_deleted_and_brought_back(chat: Chat, browser_dat
     expect(chat.page.locator(".card-note")).to_have_text(re.compile("RulesDocument · version 1"))
 
 
+@pytest.mark.wide
 def test_a_table_is_downloaded_as_a_workbook(chat: Chat, browser_database: str) -> None:
     table = "| Item | Sum |\n|---|--:|\n| Rent | €1,234.50 |\n| Power | -99 |\n"
     shown = beside(chat, browser_database, table, title="Costs", kind="table")
@@ -140,6 +143,7 @@ def test_a_table_is_downloaded_as_a_workbook(chat: Chat, browser_database: str) 
     assert sheet.to_python() == [["Item", "Sum"], ["Rent", 1234.5], ["Power", -99.0]]
 
 
+@pytest.mark.wide
 def test_on_a_phone_the_panel_is_a_sheet_that_gives_the_focus_back(reader: Reader, browser_database: str) -> None:
     with reader(viewport={"width": 390, "height": 844}) as chat:
         shown = beside(chat, browser_database, ONE, TWO)

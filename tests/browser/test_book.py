@@ -4,6 +4,7 @@ import re
 from contextlib import suppress
 from datetime import UTC, datetime
 
+import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.accessibility import violations
@@ -104,6 +105,7 @@ def test_a_recalled_passage_leads_to_the_whole_turn_in_its_own_conversation(chat
     expect(chat.page.locator("#title")).to_have_text("What should I know before I sail to Sweden?")
 
 
+@pytest.mark.wide
 def test_a_recalled_turn_leads_back_to_it_in_the_same_conversation(chat: Chat, browser_database: str) -> None:
     chat.ask("My boat is called Marisol.")
     add_turns(browser_database, chat.thread_id, 200)

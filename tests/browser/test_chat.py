@@ -39,6 +39,7 @@ def test_a_reply_streams_in_again_after_a_reload_and_is_complete_after_the_tab_w
     assert chat.said() == [TRUMP, "He was the 45th president of the United States."]
 
 
+@pytest.mark.wide
 def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(
     chat: Chat, model: ModelServer, browser_database: str
 ) -> None:
@@ -215,6 +216,7 @@ def test_the_draft_of_each_thread_survives_a_reload(chat: Chat) -> None:
     expect(chat.box).to_have_value("half a thought")
 
 
+@pytest.mark.wide
 def test_older_turns_load_on_scroll_without_a_jump(chat: Chat, browser_database: str) -> None:
     chat.ask("The newest question")
     add_turns(browser_database, chat.thread_id, 120)
@@ -271,6 +273,7 @@ def test_what_was_said_is_found_and_opened_at_its_turn_by_keyboard(chat: Chat, m
     expect(chat.turns.nth(2)).to_be_focused()
 
 
+@pytest.mark.wide
 def test_an_export_of_chatgpt_is_imported_once_and_as_copies_where_that_is_asked_for(chat: Chat) -> None:
     exported = FilePayload(
         name="conversations.json", mimeType="application/json", buffer=chatgpt_export("A boat", "Hi")
@@ -351,6 +354,7 @@ def test_the_chosen_appearance_lasts(chat: Chat) -> None:
         expect(chat.page.locator("html")).to_have_css("background-color", paper)
 
 
+@pytest.mark.wide
 def test_signing_out_elsewhere_is_said_and_what_was_typed_stays(chat: Chat) -> None:
     chat.ask("Hello")
     other = chat.page.context.new_page()

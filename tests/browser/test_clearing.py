@@ -1,5 +1,6 @@
 """Clearing a conversation, as a person meets it: what goes and what stays is said first, and another tab learns of it."""
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.accessibility import violations
@@ -26,6 +27,7 @@ def lines(dialog: Locator) -> list[str]:
     return dialog.locator(".forget-others li").all_inner_texts()
 
 
+@pytest.mark.wide
 def test_a_conversation_is_cleared_by_keyboard_and_goes_on_afresh(
     chat: Chat, browser_database: str, model: ModelServer
 ) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Reader
@@ -10,6 +11,8 @@ from tests.browser.memories import add_day, add_fact, add_memory, add_topic
 from tests.browser.pages import PASSWORD, Chat
 from tests.model_scripts import error, text
 from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.wide
 
 ANSWER = """## Heading
 

@@ -41,6 +41,7 @@ def fallback(browser_database: str) -> Iterator[None]:
     name_fallback(browser_database, "")
 
 
+@pytest.mark.wide
 def test_each_ending_is_told_and_has_its_way_on(reader: Reader, model: ModelServer, fallback: None) -> None:
     """Everything is readable and large enough for a finger, in both colours."""
     endings: list[tuple[Script, str, list[str]]] = [
@@ -127,6 +128,7 @@ def test_the_wait_that_is_asked_for_is_counted_down(chat: Chat, model: ModelServ
     chat.page.close()  # its clock is its own
 
 
+@pytest.mark.wide
 def test_below_a_reply_stands_who_was_asked_in_whose_place(
     reader: Reader, model: ModelServer, browser_database: str
 ) -> None:
@@ -144,6 +146,7 @@ def test_below_a_reply_stands_who_was_asked_in_whose_place(
         list_fallback(browser_database, "")
 
 
+@pytest.mark.wide
 def test_who_cannot_be_asked_is_said_beforehand_and_who_was_asked_instead_afterwards(
     reader: Reader, browser_database: str
 ) -> None:

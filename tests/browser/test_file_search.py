@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import violations
@@ -10,6 +11,8 @@ from tests.browser.long_pdf import long_pdf
 from tests.browser.pages import Chat
 from tests.browser.test_viewer import ask_about, page_at, panel
 from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.wide
 
 
 def search(chat: Chat, words: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Locator, Route, expect
 
@@ -227,6 +228,7 @@ def test_a_message_waits_for_its_uploads_but_not_for_their_reading(chat: Chat, u
     expect(sent_files(chat)).to_contain_text(["Text · 26 bytes"])
 
 
+@pytest.mark.wide
 def test_a_long_file_tells_its_pages_and_the_draft_survives_a_reload(
     chat: Chat, browser_database: str, unread: Callable[[], None]
 ) -> None:
@@ -268,6 +270,7 @@ def test_a_file_that_cannot_be_taken_says_why_and_holds_the_message_back(chat: C
     chat.problems.clear()  # the browser reports the status
 
 
+@pytest.mark.wide
 def test_a_file_that_could_not_be_read_says_why_and_can_be_tried_again(chat: Chat, reading: None) -> None:
     attach(chat, payload("torn.pdf", b"%PDF-1.7\nnothing follows"))
     expect(chip(chat, "torn.pdf")).to_have_class(re.compile("failed"))
@@ -297,6 +300,7 @@ def test_a_message_brings_no_more_files_than_it_may(chat: Chat) -> None:
     expect(chat.page.get_by_role("alert")).to_have_text("A message may bring 20 files. 3 files were not added.")
 
 
+@pytest.mark.wide
 def test_where_the_model_sees_no_pictures_that_is_said_before_sending(chat: Chat, browser_database: str) -> None:
     note = chat.page.get_by_text(re.compile("can't see pictures: it is only told that they are there."))
     takes_images(browser_database, taken=False)
@@ -313,6 +317,7 @@ def test_where_the_model_sees_no_pictures_that_is_said_before_sending(chat: Chat
         takes_images(browser_database, taken=True)
 
 
+@pytest.mark.wide
 def test_the_preview_of_another_model_counts_the_files(chat: Chat, browser_database: str, reading: None) -> None:
     offer_models(browser_database, "claude-opus-5-5")
     try:
@@ -343,6 +348,7 @@ def test_a_refused_message_gives_its_files_back(chat: Chat, unread: Callable[[],
     chat.problems.clear()  # the browser reports the status
 
 
+@pytest.mark.wide
 def test_on_a_phone_files_fit_and_can_be_hit(reader: Reader, reading: None) -> None:
     with reader(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as chat:
         chat.ask("Hello")

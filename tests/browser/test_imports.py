@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 
+import pytest
 from playwright.sync_api import FilePayload, expect
 
 from tests.browser.accessibility import violations
@@ -66,6 +67,7 @@ def open_import(chat: Chat, *, phone: bool) -> None:
     chat.page.get_by_role("button", name="Import conversations…").click()
 
 
+@pytest.mark.wide
 def test_pictures_of_an_export_are_shown_and_missing_files_are_named(reader: Reader, reading: None) -> None:
     """On a phone, and then beside it at a desk."""
     with reader(**SIZES["phone"]) as chat:

@@ -137,6 +137,7 @@ def link_in(letter: str) -> str:
     return found[0]
 
 
+@pytest.mark.wide
 def test_an_invitation_goes_from_a_managers_page_by_mail_to_a_member(browser: Browser, house: House) -> None:
     house.add_manager("mara", "Research")
     with chat_page(browser, house.url) as manager, chat_page(browser, house.url) as guest:
@@ -170,6 +171,7 @@ def test_an_invitation_goes_from_a_managers_page_by_mail_to_a_member(browser: Br
         assert (manager.problems, guest.problems) == ([], [])
 
 
+@pytest.mark.wide
 def test_an_invitation_lets_in_who_has_a_companys_account_alone(browser: Browser, house: House) -> None:
     """At a provider that lets in nobody new otherwise; and who used the link up is told of the way back in."""
     house.add_manager("mo", "Sales")
@@ -202,6 +204,7 @@ def sign_in_by_campus(chat: Chat, who: str) -> None:
     chat.wait_until_ready()
 
 
+@pytest.mark.wide
 def test_a_person_of_the_campus_signs_in_and_out_here_and_there(browser: Browser, house: House) -> None:
     house.campus.know("s-1", uid="cleo")
     with chat_page(browser, house.url) as chat:

@@ -3,6 +3,7 @@
 import re
 import uuid
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.keyboard import Keyboard
@@ -10,6 +11,8 @@ from tests.browser.pages import PASSWORD, Chat, call, chat_page
 from tests.browser.rows import add_artifact
 from tests.model_scripts import Gate, text
 from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.wide
 
 
 def test_the_whole_chat_by_keyboard(

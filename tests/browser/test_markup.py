@@ -78,6 +78,7 @@ def test_what_was_written_stays_text(reader: Reader, browser_database: str, star
         assert (listener.heard, listener.connections) == ([], 0)
 
 
+@pytest.mark.wide
 def test_what_was_written_stays_text_for_staff(reader: Reader, browser_database: str) -> None:
     with reader() as chat, listening() as listener:
         chat.listen("dialog", lambda dialog: pytest.fail(dialog.message))

@@ -1,6 +1,7 @@
 """Every page in every state of its panels fits its window: nothing makes the document taller or wider than what it shows, and
 what is to be pressed lies within what holds it."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import violations
@@ -13,6 +14,8 @@ from tests.browser.test_files import attach, chip, payload
 from tests.browser.test_viewer import page_at
 from tests.model_scripts import text
 from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.wide
 
 WIDTHS = (320, 390, 768, 1280, 1920)
 HEIGHT = 800

@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Reader
@@ -99,6 +100,7 @@ def test_notes_are_read_added_corrected_found_and_forgotten_for_good(
     expect(page.locator(".turn.pointed .bubble")).to_have_text("Forgotten")
 
 
+@pytest.mark.wide
 def test_topics_days_and_the_switch_work_by_keyboard_and_on_a_phone(reader: Reader, browser_database: str) -> None:
     with reader(timezone_id="Pacific/Auckland", **PHONE) as chat:
         chat.ask("Which flour?")
@@ -173,6 +175,7 @@ def test_a_turn_is_forgotten_in_the_chat_and_a_conversation_left_out_of_memory(
     expect(chat.page.locator(".note-text")).to_have_text(["Bakes rye."])
 
 
+@pytest.mark.wide
 def test_long_lists_go_on_and_the_book_leads_to_a_note(chat: Chat, browser_database: str) -> None:
     chat.ask("Hello.")
     for number in range(60):

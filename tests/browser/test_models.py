@@ -106,6 +106,7 @@ def test_a_picked_model_answers_from_the_first_message_on_and_survives_a_reload(
     expect(picker(chat)).to_have_text(re.compile("Claude Sonnet 5.5"))
 
 
+@pytest.mark.wide
 def test_the_gauge_and_the_book_follow_the_model_that_is_picked(chat: Chat, model: ModelServer, offered: None) -> None:
     chat.page.reload()
     chat.ask("My boat is called Marigold.")
@@ -128,6 +129,7 @@ def test_the_gauge_and_the_book_follow_the_model_that_is_picked(chat: Chat, mode
     expect(book).to_contain_text("Answered by Claude Opus 5.5, the turn before by Claude Sonnet 5.5.")
 
 
+@pytest.mark.wide
 def test_the_menus_are_walked_by_keyboard_alone(chat: Chat, model: ModelServer, offered: None) -> None:
     chat.page.reload()
     chat.ask("Hello")
@@ -167,6 +169,7 @@ def test_the_menus_are_walked_by_keyboard_alone(chat: Chat, model: ModelServer, 
     expect(picker(chat)).to_have_text(re.compile("Claude Haiku 5.5"))
 
 
+@pytest.mark.wide
 def test_models_are_chosen_on_a_desk_and_on_a_phone(reader: Reader, model: ModelServer, offered: None) -> None:
     with reader(**PHONE) as chat:
         model.script(error(401))

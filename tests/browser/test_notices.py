@@ -4,6 +4,7 @@ import re
 import uuid
 
 import psycopg
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.pages import chat_page
@@ -52,6 +53,7 @@ def test_a_notice_is_accepted_by_keyboard_and_leads_back(
         assert [each for each in chat.problems if "403" not in each] == []
 
 
+@pytest.mark.wide
 def test_a_banner_is_read_and_dismissed_for_good(browser: Browser, server_url: str, browser_database: str) -> None:
     with psycopg.connect(browser_database) as connection:
         connection.execute(ANNOUNCE.encode(), [False])

@@ -1,5 +1,6 @@
 """What a reply's text becomes: mathematics, diagrams, tables and code, while it streams and when it is copied."""
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.accessibility import violations
@@ -77,6 +78,7 @@ def width(element: Locator) -> float:
     return box["width"] if box else 0
 
 
+@pytest.mark.wide
 def test_a_whole_conversation_is_printed_with_names_or_without(
     chat: Chat, model: ModelServer, browser_database: str
 ) -> None:

@@ -54,6 +54,7 @@ def address(browser_database: str, server_environment: dict[str, str]) -> Iterat
         yield Address(servers, {**server_environment, **options})
 
 
+@pytest.mark.wide
 def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
     reader: Reader, address: Address, model: ModelServer
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_page_goes_from_a_server_that_is_drained_to_the_next_in_mid_reply(
         chat.problems.clear()  # the browser itself reports the connections that it could not make
 
 
+@pytest.mark.wide
 def test_what_the_database_was_away_for_goes_again_and_is_there_once(
     chat: Chat, browser_server: ServerProcess, browser_database: str
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from tests.browser.pages import PASSWORD, Chat, chat_page
@@ -66,6 +67,7 @@ def kept(session: CDPSession, device: str) -> list[Any]:
     return list(session.send("WebAuthn.getCredentials", {"authenticatorId": device})["credentials"])
 
 
+@pytest.mark.wide
 def test_a_passkey_signs_in_alone_until_it_is_removed(browser: Browser, server_url: str) -> None:
     # An address of numbers has no passkeys.
     with chat_page(browser, server_url.replace("127.0.0.1", "localhost")) as chat:

@@ -124,6 +124,7 @@ def test_nobody_hears_of_a_page(
     assert ("outside.test" in names, "unheld.test" in names) == (False, True)
 
 
+@pytest.mark.wide
 def test_of_scripts_that_lead_elsewhere_only_a_connection_is_heard(
     reader: Reader, browser_database: str, browser: Browser
 ) -> None:
@@ -206,6 +207,7 @@ def test_scripts_run_when_a_person_says_so_for_this_time_only(chat: Chat, browse
     chat.problems.clear()
 
 
+@pytest.mark.wide
 def test_a_page_without_scripts_offers_nothing_to_run_and_can_be_read(chat: Chat, browser_database: str) -> None:
     page = (
         '<body style="margin: 9px"><h1>Plan</h1><a href="#end">end</a>'
@@ -218,6 +220,7 @@ def test_a_page_without_scripts_offers_nothing_to_run_and_can_be_read(chat: Chat
     expect(shown.get_by_text("Shown without")).to_have_count(0)
 
 
+@pytest.mark.wide
 def test_where_scripts_are_switched_off_none_can_be_run(chat: Chat, browser_database: str) -> None:
     """Which the page of the chat says, as tests/artifacts/web/test_frames.py shows."""
     chat.page.add_init_script(SWITCHED_OFF)
@@ -242,6 +245,7 @@ LOOK_INTO = """(image) => {
 }"""
 
 
+@pytest.mark.wide
 def test_a_diagram_is_a_picture(chat: Chat, browser_database: str) -> None:
     chat.listen("dialog", lambda dialog: pytest.fail(dialog.message))
     with listening() as listener:
@@ -256,6 +260,7 @@ def test_a_diagram_is_a_picture(chat: Chat, browser_database: str) -> None:
     chat.problems.clear()  # Mermaid tries a label's markup, which the policy of its frame stops
 
 
+@pytest.mark.wide
 def test_a_diagram_that_can_t_be_drawn_says_why(chat: Chat, browser_database: str) -> None:
     shown = beside(chat, browser_database, "flowchart TD\n  A --> --> B[", kind="mermaid")
     expect(shown.get_by_role("alert")).to_contain_text("This diagram can’t be drawn.")

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import violations
@@ -9,6 +10,8 @@ from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
 from tests.model_scripts import Gate, text
 from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.wide
 
 SPEECH = """
 window.heard = [];

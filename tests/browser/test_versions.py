@@ -1,5 +1,6 @@
 """People edit what they said, ask again and go back and forth between versions, in a real browser."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import violations
@@ -53,6 +54,7 @@ def test_an_earlier_answer_is_given_again_and_both_stand_beside_one_another(chat
     assert chat.said() == ["A colour?", "Red.", "A shape?", "Round."]
 
 
+@pytest.mark.wide
 def test_a_tab_that_looks_on_shows_the_branch_that_another_one_chose(chat: Chat, model: ModelServer) -> None:
     model.script(text("Hello Ann."), text("Hello Bea."))
     chat.ask("I am Ann.")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.accessibility import violations
@@ -49,6 +50,7 @@ def page_at(chat: Chat, number: int) -> Locator:
     return panel(chat).get_by_role("article", name=f"Page {number}", exact=True)
 
 
+@pytest.mark.wide
 def test_a_long_pdf_is_read_page_by_page_and_only_what_is_near_is_drawn(
     chat: Chat, model: ModelServer, reading: None
 ) -> None:
@@ -136,6 +138,7 @@ def test_a_citation_leads_to_its_page_which_tells_for_which_reply_it_was_given(
     assert told, "the book names the pages that were left out"
 
 
+@pytest.mark.wide
 def test_tables_are_tables_whose_head_stays(chat: Chat, model: ModelServer, reading: None) -> None:
     ask_about(chat, model, ("orders.csv", TABLE.encode()), ("notes.txt", b"one\n  two <b>three</b>\n\n# four\n"))
     card(chat, "orders.csv").click()
@@ -154,6 +157,7 @@ def test_tables_are_tables_whose_head_stays(chat: Chat, model: ModelServer, read
     assert panel(chat).locator(".page-plain").inner_text() == "one\n  two <b>three</b>\n\n# four"
 
 
+@pytest.mark.wide
 def test_a_picture_is_zoomed_by_keys_buttons_wheel_and_drag(chat: Chat, model: ModelServer, reading: None) -> None:
     ask_about(chat, model, ("harbour.png", picture(size=(1600, 900))))
     thumbnail = sent_files(chat).get_by_role("button", name="harbour.png")
@@ -180,6 +184,7 @@ def test_a_picture_is_zoomed_by_keys_buttons_wheel_and_drag(chat: Chat, model: M
     expect(thumbnail).to_be_focused()
 
 
+@pytest.mark.wide
 def test_on_a_phone_the_file_is_a_sheet_that_fits(reader: Reader, model: ModelServer, reading: None) -> None:
     with reader(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as chat:
         ask_about(chat, model, ("report.pdf", long_pdf(30)), answer="See [report.pdf, p. 7].")
@@ -196,6 +201,7 @@ def test_on_a_phone_the_file_is_a_sheet_that_fits(reader: Reader, model: ModelSe
         chat.page.wait_for_function(IN_VIEW, arg="[aria-label='Page 7'] h3")
 
 
+@pytest.mark.wide
 def test_a_deleted_file_and_one_that_cannot_be_read_say_so(chat: Chat, model: ModelServer, reading: None) -> None:
     ask_about(chat, model, ("notes.txt", b"The ferry leaves at nine.\n"))
     chat.page.evaluate(DELETE, "notes.txt")
@@ -204,6 +210,7 @@ def test_a_deleted_file_and_one_that_cannot_be_read_say_so(chat: Chat, model: Mo
     chat.problems.clear()  # the browser reports the status
 
 
+@pytest.mark.wide
 def test_a_file_that_is_still_read_is_shown_as_soon_as_it_is_there(chat: Chat, unread: Callable[[], None]) -> None:
     attach(chat, payload("notes.md", b"# Harbour\n\nThe ferry leaves at nine.\n"))
     expect(chip(chat, "notes.md")).to_contain_text("Reading")
@@ -218,6 +225,7 @@ def test_a_file_that_is_still_read_is_shown_as_soon_as_it_is_there(chat: Chat, u
     expect(panel(chat)).to_contain_text("Text · 37 bytes")
 
 
+@pytest.mark.wide
 def test_the_page_is_not_left_in_silence_while_a_file_goes_up(chat: Chat) -> None:
     assert chat.page.evaluate(LEAVES)
     with slow_network(chat):

@@ -46,6 +46,7 @@ def change(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after, 1))
 
 
+@pytest.mark.wide
 def test_a_change_is_seen_a_mistake_is_outlived_and_the_end_leaves_nothing(
     clone: Path, port: int, migrated: str
 ) -> None:

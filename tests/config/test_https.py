@@ -21,6 +21,7 @@ def documented() -> dict[str, str]:
     return dict(re.findall(r"(\w+)=(\S+)", block.group(1)))
 
 
+@pytest.mark.wide
 @pytest.mark.django_db
 def test_django_has_nothing_to_warn_of() -> None:
     assert {"ALLOWED_HOSTS", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS"} <= documented().keys()

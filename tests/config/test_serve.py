@@ -42,6 +42,7 @@ def refuses(url: str) -> bool:
         return client.connect_ex((str(address.hostname), address.port or 0)) != 0
 
 
+@pytest.mark.wide
 def test_two_servers_may_start_at_once_on_an_empty_database_and_one_says_how_to_sign_in(empty_database: str) -> None:
     """Also through a pooler with two connections in all, of which they keep none to themselves."""
     with (
@@ -86,6 +87,7 @@ def test_a_signal_ends_it_in_good_order_also_just_after_the_start(
         until(lambda: not connection.execute(others).fetchall())
 
 
+@pytest.mark.wide
 def test_its_worker_is_started_again_when_it_dies_and_ends_with_it_however_it_ends(used_database: str) -> None:
     with psycopg.connect(used_database, autocommit=True) as connection:
 

@@ -235,6 +235,7 @@ def test_sheets_have_names_that_excel_takes(wanted: list[str]) -> None:
     assert [name for name in names if set(name) & set("[]:*?/\\") or name[0] == "'" or name[-1] == "'"] == []
 
 
+@pytest.mark.wide
 def test_ten_thousand_rows_are_exported_within_the_limits() -> None:
     rows = [[f"Customer {number}", f"{number}.5"] for number in range(10_000)]
     content = "name,sum\n" + "".join(",".join(row) + "\n" for row in rows)

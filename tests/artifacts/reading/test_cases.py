@@ -11,6 +11,7 @@ from tests.artifacts.reading.helpers import read_here
 CASES = list(cases())
 
 
+@pytest.mark.once("*.docx", "*.xlsx", "*.pdf", "*.html", "*.pptx")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_file_says_what_people_see(case: Case, tmp_path: Path) -> None:
     path = tmp_path / case.name

@@ -43,6 +43,7 @@ BINARY = sorted(file.name for file in SAMPLES.iterdir() if file.suffix not in {"
 MADE_OF_TEXT = {"damaged", "empty", "failed", "unknown_type", "encrypted", ""}
 
 
+@pytest.mark.once("laughs-*", "encrypted_text-*")
 @pytest.mark.parametrize(("make", "code", "words"), REFUSED, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_file_that_harms_is_refused_in_words(
     make: Callable[[Path], Path], code: str, words: str, tmp_path: Path
@@ -53,6 +54,7 @@ def test_a_file_that_harms_is_refused_in_words(
     assert outcome.parts == []
 
 
+@pytest.mark.once("repeated_cells-*", "pdf_of_circles-*")
 @pytest.mark.parametrize(("make", "words"), READ, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_file_that_would_go_on_for_ever_is_read_once(
     make: Callable[[Path], Path], words: str, tmp_path: Path
@@ -62,6 +64,7 @@ def test_a_file_that_would_go_on_for_ever_is_read_once(
     assert len(outcome.parts) < 5
 
 
+@pytest.mark.once("*-report.docx", "*-budget.xlsx", "*-report.pdf")
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("harm", [hostile.truncated, hostile.scrambled])
 def test_a_damaged_file_ends_in_parts_or_in_words(harm: Callable[[str, Path], Path], name: str, tmp_path: Path) -> None:
@@ -92,6 +95,7 @@ def test_of_too_much_text_the_beginning_is_read_and_that_is_said(tmp_path: Path)
     assert "it was read up to line 1 (15)" in outcome.message
 
 
+@pytest.mark.wide
 def test_rows_after_an_open_quote_are_read(tmp_path: Path) -> None:
     outcome = read_file(hostile.csv_of_an_open_quote(tmp_path), tmp_path)
     assert outcome.text.startswith('| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n| 5 | "open |\n| open |')
@@ -130,6 +134,7 @@ def test_a_book_leads_nowhere_but_into_itself(tmp_path: Path) -> None:
     assert "damaged: chapter × 1" in outcome.left_out
 
 
+@pytest.mark.wide
 def test_a_type_that_is_not_the_files_own_does_no_harm(tmp_path: Path) -> None:
     shutil.copy(SAMPLES / "photo.png", tmp_path / "a")
     for kind in Kind:

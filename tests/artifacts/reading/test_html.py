@@ -49,6 +49,7 @@ def blocks_of(page: str, piece: int) -> list[Block]:
     return [*blocks, *parser.take()]
 
 
+@pytest.mark.wide
 @pytest.mark.long
 @pytest.mark.parametrize("unit", UNITS)
 def test_what_is_never_closed_is_read_at_once(unit: str) -> None:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.process
 LANGUAGES = "eng+deu"
 
 
+@pytest.mark.wide
 def test_a_scan_is_read_and_stays_a_picture(tmp_path: Path) -> None:
     outcome = read_file(SAMPLES / "scan.pdf", tmp_path, languages=LANGUAGES)
     first, second = outcome.parts
@@ -27,6 +28,7 @@ def test_a_scan_is_read_and_stays_a_picture(tmp_path: Path) -> None:
     assert (outcome.problem, outcome.left_out) == ("", ["not_read: page without text × 1"])
 
 
+@pytest.mark.wide
 def test_a_page_whose_letters_say_nothing_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(shifted_font())
     outcome = read_file(tmp_path / "a.pdf", tmp_path, languages=LANGUAGES)
@@ -43,6 +45,7 @@ def test_words_of_a_picture_are_read_and_a_photograph_has_none(tmp_path: Path) -
     assert read_file(SAMPLES / "photo.jpg", tmp_path, languages=LANGUAGES).text == ""
 
 
+@pytest.mark.wide
 def test_a_scan_that_lies_on_its_side_is_read(tmp_path: Path) -> None:
     image = Image.new("RGB", (1_700, 1_200), "white")
     for row in range(12):
@@ -59,6 +62,7 @@ def test_pages_with_text_are_as_they_were(tmp_path: Path) -> None:
     assert (part.text, part.picture) == ("The quay was built in the spring.", None)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("languages", "limits"),
     [("nowhere", Limits()), (LANGUAGES, Limits(ocr_seconds=0.001))],

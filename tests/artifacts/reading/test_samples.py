@@ -239,6 +239,7 @@ def test_of_an_animation_the_first_picture_is_read_and_that_is_said(tmp_path: Pa
     assert (part.width, part.height) == (60, 40)
 
 
+@pytest.mark.wide
 def test_a_large_picture_is_made_smaller(tmp_path: Path) -> None:
     Image.effect_noise((5_000, 3_000), 80).save(tmp_path / "large.jpg")
     [part] = read_file(tmp_path / "large.jpg", tmp_path).parts
@@ -255,6 +256,7 @@ def test_a_mail_has_its_headers_its_text_and_the_names_of_what_is_attached(tmp_p
     )
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("encoding", "words"),
     [

@@ -79,6 +79,7 @@ def test_a_frame_is_for_its_owner_and_for_a_frame_alone(
     assert show_frame(reader, page).status_code == 404
 
 
+@pytest.mark.wide
 def test_what_takes_too_long_to_read_is_not_shown_and_holds_up_nobody(reader: Client, user: User) -> None:
     deep = show_frame(reader, make_artifact(make_thread(user), "<div>" * 100_000, kind="html"))
     assert (deep.status_code, "too involved" in deep.content.decode()) == (200, True)

@@ -80,6 +80,7 @@ def test_nothing_is_left_that_runs_loads_or_leads_away(content: str, left: str |
     assert left in (None, rewritten)
 
 
+@pytest.mark.wide
 @pytest.mark.long
 def test_what_grows_or_nests_without_end_is_not_shown() -> None:
     reopened = "<p>" + "".join(f"<b id={n}>" for n in range(400)) + "<p>x" * 2000

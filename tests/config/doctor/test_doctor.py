@@ -103,6 +103,7 @@ def powerless_url(empty_database: str) -> Iterator[str]:
         until(lambda: not ours.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [session]).fetchone())
 
 
+@pytest.mark.wide
 def test_much_is_wrong_and_all_of_it_is_told(powerless_url: str, tmp_path: Path, closed_port: int) -> None:
     (files := tmp_path / "files").mkdir(mode=0o755)
     with mail_server("554 go away") as mail:

@@ -86,6 +86,7 @@ def empty() -> None:
     Group.objects.filter(name="Finance").delete()
 
 
+@pytest.mark.wide
 def test_a_filled_installation_is_made_again_of_its_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill()
     text = printed()

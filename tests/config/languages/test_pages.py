@@ -93,6 +93,7 @@ def rows(user: User) -> Row:
     return belongings(user)
 
 
+@pytest.mark.wide
 @pytest.mark.django_db
 def test_no_page_shows_a_text_that_no_language_reaches(user: User, rows: Row, settings: Settings) -> None:
     person, staff = (Client(headers={"accept-language": CODE}) for _ in range(2))

@@ -41,6 +41,7 @@ def test_it_listens_on_loopback_and_answers_nobody_without_its_key(local_model: 
     assert status(local_model, "/props") == 401
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads /proc")
 def test_its_key_is_in_no_list_of_processes_and_it_is_given_no_key_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -55,6 +56,7 @@ def test_its_key_is_in_no_list_of_processes_and_it_is_given_no_key_of_ours(
     assert address.key not in repr(address)
 
 
+@pytest.mark.wide
 def test_one_of_several_loads_the_model_and_another_takes_over(tmp_path: Path) -> None:
     with engine_in(tmp_path):
         with engine_in(tmp_path):
@@ -66,6 +68,7 @@ def test_one_of_several_loads_the_model_and_another_takes_over(tmp_path: Path) -
     assert local_engine.find(tmp_path) is None
 
 
+@pytest.mark.wide
 @pytest.mark.django_db(transaction=True)
 def test_it_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
     environment = {"OPENBOOK_PROVIDER": "local", "OPENBOOK_DATA_DIR": str(tmp_path), "SECRET_KEY": CANARY}
@@ -112,6 +115,7 @@ def test_a_file_that_is_no_model_starts_nothing(tmp_path: Path, settings: Settin
     assert make_child(apart=False) is None
 
 
+@pytest.mark.once("environment[01]-*")
 @pytest.mark.parametrize(
     ("environment", "provider"),
     [

@@ -66,6 +66,7 @@ def running(migrated: str) -> Iterator[Running]:
             yield Running(process, ServerClient.signed_in(process.url, password=PASSWORD), model, sentry)
 
 
+@pytest.mark.wide
 def test_sentry_is_told_where_a_reply_and_a_view_failed_and_nobodys_words(running: Running) -> None:
     boat = {"title": f"Boats to {NEEDLE}", "kind": "document", "content": f"# {NEEDLE}"}
     running.model.script(

@@ -131,6 +131,7 @@ def test_each_alert_fires_where_it_should_and_none_where_all_is_well() -> None:
     assert (ended.returncode, ended.stdout.split()[-1]) == (0, "SUCCESS"), ended.stdout + ended.stderr
 
 
+@pytest.mark.wide
 def test_a_real_prometheus_lets_alerts_fire(running: ServerProcess, tmp_path: Path) -> None:
     """Without a worker, a backup and a drill. How long each must last is left out."""
     (tmp_path / "alerts.yaml").write_text(re.sub(r"for: \w+", "for: 0s", ALERTS.read_text()))

@@ -325,6 +325,7 @@ async def test_texts_are_told_where_an_operator_says_so(
     ]
 
 
+@pytest.mark.wide
 def test_a_server_tells_until_it_ends(migrated: str) -> None:
     with (
         Collector() as collector,
@@ -343,6 +344,7 @@ def test_a_server_tells_until_it_ends(migrated: str) -> None:
         assert "gen_ai.invoke_agent.duration" in collector.points
 
 
+@pytest.mark.wide
 def test_a_start_imports_nothing_of_what_was_not_asked_for() -> None:
     """No collector is named, no Redis, no model: what each brings takes seconds to import."""
     ended = subprocess.run(

@@ -105,6 +105,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return str(process.stdout.readline()).strip()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "name",
     ["100% of a 'quoted' \"päth\"", "a,comma", "/".join(["long" * 10] * 5)],
@@ -277,6 +278,7 @@ def test_a_holder_that_had_too_many_files_open_still_looks_after_the_server(used
     assert not is_up(url)
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(os.geteuid() != 0, reason="who is not root runs its programs where they are")
 def test_programs_in_a_folder_of_roots_alone_are_run_from_a_copy(folder: Path, tmp_path: Path) -> None:
     """As in a checkout in /root."""
@@ -330,6 +332,7 @@ def test_ctrl_c_of_the_terminal_does_not_reach_the_server(used: Path) -> None:
         assert os.getsid(pid(used)) != os.getsid(0)
 
 
+@pytest.mark.wide
 def test_the_oldest_supported_postgresql_runs_the_same_way(open_folder: Path) -> None:
     binaries = Path(os.environ.get("OPENBOOK_TEST_POSTGRES15_BIN", POSTGRES_15))
     with running(open_folder, binaries=binaries) as url, psycopg.connect(url) as connection:

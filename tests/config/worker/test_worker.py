@@ -139,6 +139,7 @@ def reader_of(file: File, workers: Sequence[ServerProcess]) -> ServerProcess:
     return worker
 
 
+@pytest.mark.wide
 def test_a_worker_outlives_the_database_and_ends_when_told_to_in_the_middle_of_a_task(user: User) -> None:
     make_thread(user, ["I moved to Porto.", "How nice."])
     schedule.consolidate_now([user.pk])

@@ -121,6 +121,7 @@ def senders(user: User, token: ApiToken, count: int) -> Iterator[subprocess.Pope
             process.kill()
 
 
+@pytest.mark.wide
 def test_processes_that_know_nothing_of_each_other_share_what_room_there_is(user: User) -> None:
     stop_remembering()
     reserved = open_reply(user).reply.reserved

@@ -79,6 +79,7 @@ SHUT = OPEN | {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 async def test_nobody_goes_on_before_they_have_accepted_the_newest_version() -> None:

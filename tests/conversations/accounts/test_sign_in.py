@@ -88,6 +88,7 @@ def test_an_unknown_name_costs_and_says_the_same_as_a_wrong_password(
     assert (said, costs) == ([said[0]] * 4, [1] * 4)
 
 
+@pytest.mark.wide
 def test_no_page_or_call_takes_more_guesses_than_signing_in_does(
     person: User, hashes: list[str], settings: Settings
 ) -> None:

@@ -160,6 +160,7 @@ def test_one_sender_at_a_time(collector: CollectorServer) -> None:
     assert [request.numbers for request in collector.requests] == [[1]]
 
 
+@pytest.mark.wide
 def test_rsyslog_takes_them_by_tls_from_whom_it_trusts(settings: Any, tmp_path: Path) -> None:
     marta = make_user("marta")
     audit.record(AuditKind.SIGN_IN, actor=marta, target=marta, outcome=audit.Outcome.DENIED)

@@ -212,6 +212,7 @@ def test_every_model_that_staff_write_is_listed(rf: RequestFactory, admin_user: 
     assert may["act"] == CHANGED_BY_ACTIONS
 
 
+@pytest.mark.wide
 def test_what_staff_write_in_the_admin_leaves_an_event(staff: Client) -> None:
     """Each row is added, changed and deleted by its own pages, as far as staff may."""
     make_user("grace")

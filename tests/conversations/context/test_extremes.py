@@ -131,6 +131,7 @@ def test_a_history_without_room_is_read_to_its_last_whole_pair(user: User) -> No
 LONG = ["天地玄黃，宇宙洪荒。" * 10_000, "🎉👩‍👩‍👧" * 16_667, "x" * 100_000, "?" + "\n" * 99_998 + "!"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("text", LONG)
 @pytest.mark.parametrize("cap", [200, 6_150])
 def test_a_hundred_thousand_characters_fit_the_cap_wherever_they_stand(user: User, text: str, cap: int) -> None:

@@ -321,6 +321,7 @@ EVERY_STEP: list[tuple[str, int, Any]] = [
 ]
 
 
+@pytest.mark.wide
 @FEW
 @given(STEPS)
 @example(EVERY_STEP)

@@ -17,6 +17,8 @@ from tests.benchmarks.cache import (
     sliding,
 )
 
+pytestmark = pytest.mark.wide
+
 
 @pytest.mark.parametrize("pace", PACES)
 def test_a_window_that_drops_in_steps_costs_a_part_of_one_that_slides(pace: str) -> None:

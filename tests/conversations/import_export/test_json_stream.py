@@ -118,6 +118,7 @@ def test_a_mistake_is_found_where_it_stands_and_no_further_is_read() -> None:
     assert file.tell() <= 6 * json_stream.CHUNK
 
 
+@pytest.mark.wide
 @pytest.mark.long
 def test_of_a_long_list_no_more_is_read_than_its_next_element_needs() -> None:
     file = io.BytesIO(b"[" + b", ".join([b'{"a": 1}'] * json_stream.CHUNK) + b"]")

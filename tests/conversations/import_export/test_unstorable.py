@@ -79,6 +79,7 @@ def uploads(book: Any) -> Iterator[bytes]:
                 yield spoilt(book, path, name=True)
 
 
+@pytest.mark.once("openbook")
 @pytest.mark.long
 @pytest.mark.parametrize("product", BOOKS)
 def test_whatever_cannot_be_stored_is_cleaned_or_refused_with_its_place(product: str) -> None:

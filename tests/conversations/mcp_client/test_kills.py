@@ -14,7 +14,7 @@ from tests.services import fresh_database
 PASSWORD = "correct-horse-battery-9"
 BOAT = {"title": "The boat leaks"}
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.wide]
 
 
 @pytest.fixture

@@ -383,6 +383,7 @@ async def ask(provider: Provider, question: str, *, tools: bool = True) -> tuple
     )
 
 
+@pytest.mark.once("*-Anthropic", "*-OpenAICompatible")
 @pytest.mark.parametrize("make_column", COLUMNS, ids=lambda column: column.__name__)
 @pytest.mark.parametrize("behaviour", EXPECTED)
 async def test_a_behaviour(

@@ -382,6 +382,7 @@ async def test_the_real_cli_is_given_the_conversation_and_no_file_that_it_names(
     assert real.requests[0].headers["x-api-key"] == KEY
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("model", "plan", "thinking", "effort"),
     [

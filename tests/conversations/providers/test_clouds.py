@@ -296,6 +296,7 @@ def test_without_a_model_that_is_said_and_the_first_that_is_offered_answers() ->
     assert provider.default_model() == MODEL
 
 
+@pytest.mark.wide
 def test_nothing_of_a_cloud_is_imported_until_it_is_asked() -> None:
     code = (
         "import os, sys, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup(); "

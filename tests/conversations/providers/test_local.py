@@ -135,6 +135,7 @@ async def test_a_stopped_reply_keeps_its_words_and_frees_the_engine(user: User, 
     await asyncio.to_thread(until, lambda: not any(slot["is_processing"] for slot in ask_engine(local_model, "/slots")))
 
 
+@pytest.mark.wide
 async def test_an_answer_that_was_cut_short_goes_on(user: User, local_model: EngineAddress) -> None:
     await answers_take(FEW)
     first = await replies.start(user=user, thread_id=None, content=LONG_STORY)
@@ -163,6 +164,7 @@ async def test_a_fact_told_in_passing_is_in_the_request_two_turns_later(user: Us
     assert request.usage["cache_read_input_tokens"] > request.usage["input_tokens"], "the engine has read most before"
 
 
+@pytest.mark.wide
 async def test_the_small_model_is_given_the_conversation_alone(user: User, local_model: EngineAddress) -> None:
     """Another model would be given the note, what was said in the other thread, and what the question refers to."""
     await answers_take(FEW)
@@ -195,6 +197,7 @@ async def test_two_replies_are_written_at_once(user: User, other_user: User, loc
         assert (await ended(opened)).status == "stopped"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("kind", ["Korean", "numbers", "Chinese", "English chat"])
 @pytest.mark.parametrize("assistant", ["companion", "analyst"])
 async def test_what_is_sent_fits_in_every_language(
@@ -217,6 +220,7 @@ FAR_OFF = {
 """Twice the estimate, an eighth of it, and more than twice. The engine reads each of them in a second or two."""
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("kind", FAR_OFF)
 async def test_a_long_turn_is_counted_exactly_and_the_window_holds_what_fits(
     user: User, api: Api, local_model: EngineAddress, kind: str, monkeypatch: pytest.MonkeyPatch

@@ -264,6 +264,7 @@ async def test_it_takes_its_time_and_can_be_stopped() -> None:
             await reading
 
 
+@pytest.mark.wide
 @pytest.mark.long
 def test_a_context_of_150_000_words_is_searched_in_seconds() -> None:
     turns = [

@@ -299,6 +299,7 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
                     yield name, node
 
 
+@pytest.mark.wide
 @pytest.mark.long
 def test_nothing_beside_it_imports_what_can_connect() -> None:
     imports = {f"{path}: {name}" for path, tree in modules() if path != JUDGED for name in connecting_modules(tree)}

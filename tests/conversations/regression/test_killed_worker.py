@@ -21,7 +21,7 @@ from tests.processes import ROOT
 from tests.services import url_of
 from tests.waiting import until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine"), pytest.mark.wide]
 WORKER = """
 import django
 django.setup()

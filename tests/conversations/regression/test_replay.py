@@ -109,6 +109,7 @@ async def test_a_request_is_made_again_from_its_own_version_after_any_change(
     assert (request.body["version"], request.body["rules"]) == (before.number, RULES)
 
 
+@pytest.mark.wide
 async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) -> None:
     """Figures that grow are compared with sums over all outcomes."""
     assistant = await talk(user, api)
@@ -134,6 +135,7 @@ async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) 
     await in_database(compare)()
 
 
+@pytest.mark.wide
 async def test_a_switch_that_is_turned_on_later_changes_no_earlier_request(api: Api, tmp_path: Path) -> None:
     """A record tells what was given, and not what a switch that was off would have left out."""
     rows = Assistant.objects.filter(is_default=True)
@@ -163,6 +165,7 @@ def test_what_is_asked_for_wrongly_is_said(options: list[str], words: str) -> No
         call_command("replay", *options)
 
 
+@pytest.mark.wide
 async def test_a_source_that_fails_now_is_no_loss_by_the_change(user: User, api: Api, tmp_path: Path) -> None:
     assistant = await talk(user, api)
     await in_database(versions.make_draft)(assistant, {"history_turns_max": 2, "history_turns_min": 2}, author=None)

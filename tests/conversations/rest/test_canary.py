@@ -123,6 +123,7 @@ def rebuilt() -> list[bytes]:
     return requests
 
 
+@pytest.mark.once("*0*")
 @pytest.mark.parametrize(
     ("way", "words"),
     [

@@ -211,6 +211,7 @@ async def test_the_function_calling_loop_of_openai_runs_unchanged_in_one_thread(
     await proven(model)
 
 
+@pytest.mark.wide
 async def test_a_loop_that_outgrows_the_context_keeps_its_calls_and_is_shortened_with_a_mark(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:

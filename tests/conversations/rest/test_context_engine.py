@@ -355,6 +355,7 @@ async def test_a_rewriter_that_cannot_but_think_has_room_for_it(api: Api, model:
     assert await in_database(snapshots.proof)(row)
 
 
+@pytest.mark.once("*script0*", "*script4*")
 @pytest.mark.parametrize(
     ("script", "outcome", "error"),
     [

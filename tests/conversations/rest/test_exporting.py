@@ -156,6 +156,7 @@ async def export_all(user: User) -> tuple[list[bytes], dict[str, Any]]:
     return pieces, parsed
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("turns", [40, 2])
 async def test_an_export_of_long_turns_takes_the_memory_of_a_few(
     user: User, monkeypatch: pytest.MonkeyPatch, turns: int

@@ -104,6 +104,7 @@ def delete_all() -> None:
         deletion.delete_thread(thread)
 
 
+@pytest.mark.wide
 async def test_a_zip_brings_the_same_threads_and_files_into_an_empty_installation(
     user: User, other_user: User, api: Api, others_api: Api, model: ModelServer
 ) -> None:

@@ -104,6 +104,7 @@ async def test_a_temporary_chat_is_not_forked(talk: Talk) -> None:
     assert answer.code == (409, "conflict", "temporary_thread")
 
 
+@pytest.mark.wide
 async def test_what_was_brought_and_made_comes_along_and_stays_when_the_source_goes(talk: Talk) -> None:
     said = await talk.say("Here is my plan.")
     await in_database(furnish)(talk.thread)
@@ -162,6 +163,7 @@ def check_furnished(thread_id: str) -> None:
     assert [(each.content, each.message_id) for each in versions] == [("Made", answer.id), ("By hand", None)]
 
 
+@pytest.mark.wide
 async def test_nothing_is_learnt_of_a_copy_and_what_is_said_after_it_is(talk: Talk) -> None:
     said = await talk.say("My name is Ann and I live in Oslo.")
     await in_database(check_learnt)(talk.thread, {said["id"]})
@@ -209,6 +211,7 @@ def owner(thread_id: str) -> User:
     return Thread.objects.get(id=thread_id).user
 
 
+@pytest.mark.wide
 async def test_the_conversation_to_read_says_what_of_it_stands_on_other_branches(talk: Talk) -> None:
     first = await talk.say("Call me Ann.")
     await talk.say("Call me Bea.", edits=first["id"])

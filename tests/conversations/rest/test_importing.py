@@ -175,6 +175,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("kind", TAKEN)
 async def test_an_id_that_another_has_is_another_one_without_a_word(
     user: User, api: Api, others_api: Api, kind: str

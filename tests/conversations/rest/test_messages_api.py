@@ -378,6 +378,7 @@ async def test_errors_arrive_as_the_exceptions_of_the_sdk(
     assert (await Message.objects.filter(thread__user=user).acount(), len(model.requests)) == (3, 7)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("whose", ["user", "token"])
 async def test_a_call_beyond_the_limits_is_told_when_to_come_again_and_leaves_nothing(
     user: User, client: AsyncAnthropic, model: ModelServer, whose: str

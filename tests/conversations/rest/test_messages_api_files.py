@@ -188,6 +188,7 @@ def vars_of(block: Any) -> Any:
     return block.model_dump(exclude_none=True)
 
 
+@pytest.mark.wide
 async def test_a_loop_with_pictures_keeps_one_thread_also_where_later_calls_leave_them_out(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
@@ -250,6 +251,7 @@ async def test_a_history_from_elsewhere_brings_its_files(client: AsyncAnthropic,
     assert [bool(await in_database(snapshots.proof)(each)) for each in requests] == [True, True]
 
 
+@pytest.mark.wide
 async def test_the_same_words_with_another_picture_are_another_conversation(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
@@ -327,6 +329,7 @@ async def test_a_message_with_a_key_that_is_sent_again_brings_its_files_once(
     assert (await Thread.objects.acount(), await File.objects.acount(), len(model.bodies)) == (1, 1, 1)
 
 
+@pytest.mark.wide
 async def test_files_are_counted_without_being_stored(client: AsyncAnthropic, model: ModelServer) -> None:
     call = asking(image(png()), document("Ferries leave at nine. " * 50), text("Look"))
     del call["max_tokens"]
@@ -340,6 +343,7 @@ async def test_files_are_counted_without_being_stored(client: AsyncAnthropic, mo
     assert snapshot.files["tokens"] < counted.input_tokens
 
 
+@pytest.mark.wide
 async def test_a_large_picture_in_escapes_of_other_programs_is_taken(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:

@@ -66,6 +66,7 @@ async def test_a_request_is_proven_in_the_dialect_that_it_was_written_in(
     assert await in_database(remade_exactly)(snapshot)
 
 
+@pytest.mark.once("*0*")
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_round_of_tool_calls_saves_an_artifact(
     api: Api, chat_model: ChatServer, settings: Settings, kind: str
@@ -123,6 +124,7 @@ async def test_thoughts_in_the_text_are_no_part_of_the_turn_and_not_sent_back(
     assert [message["content"] for message in chat_model.chats[-1]["messages"][1:]] == [FACT, "It is FastAPI.", "Sure?"]
 
 
+@pytest.mark.once("*0*")
 @pytest.mark.parametrize(
     "name",
     [

@@ -285,6 +285,7 @@ async def no_reply_runs() -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.wide
 async def test_their_owner_has_them(user: User, api: Api) -> None:
     ids = await in_database(belongings)(user)
     for method, path, body, _ in sorted(CALLS, key=lambda call: ORDER.index(call[0])):
@@ -295,6 +296,7 @@ async def test_their_owner_has_them(user: User, api: Api) -> None:
         assert 200 <= status < 300 or path in NOT_THERE, path
 
 
+@pytest.mark.wide
 async def test_what_is_no_id_is_not_found(user: User, api: Api) -> None:
     for method, path, body, _ in CALLS:
         for no_id in NO_IDS:

@@ -99,6 +99,7 @@ async def test_nothing_said_in_a_project_leaves_it_and_nothing_of_elsewhere_come
     assert threads
 
 
+@pytest.mark.wide
 async def test_moving_a_thread_moves_what_it_taught(user: User, api: Api, model: ModelServer) -> None:
     places, threads = await told(user, api, model)
     await api.call("PATCH", f"threads/{threads['outside']}/", {"project": places["garden"]})

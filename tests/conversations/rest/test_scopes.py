@@ -90,6 +90,7 @@ def scopes_of(method: str, path: str) -> tuple[Scope, ...]:
     return (wide, *(part for part, paths in PARTS.items() if paths.match(path)))
 
 
+@pytest.mark.once("read", "chat")
 @pytest.mark.parametrize("scope", Scope)
 async def test_a_token_of_one_scope_may_what_that_is_for_and_is_told_what_else_lacks(user: User, scope: Scope) -> None:
     user.is_staff = user.is_superuser = True  # has every right: what is refused is for the want of a scope

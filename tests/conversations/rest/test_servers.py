@@ -107,6 +107,7 @@ def narrow(url: str) -> socket.socket:
     return end
 
 
+@pytest.mark.wide
 def test_a_reader_who_does_not_read_is_let_go_and_resumes(
     running: ServerProcess, client: ServerClient, model: ModelServer
 ) -> None:
@@ -187,6 +188,7 @@ def test_what_the_server_itself_cannot_read_is_told_in_the_one_shape(running: Se
     assert (answer.status, error["type"], error["code"]) == (400, "invalid_request", "bad_request")
 
 
+@pytest.mark.wide
 def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
     running: ServerProcess, client: ServerClient, database: str
 ) -> None:
@@ -308,6 +310,7 @@ def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, clien
     assert ("made-up" in log, "Traceback" in log) == (False, False)
 
 
+@pytest.mark.wide
 def test_a_download_breaks_off_when_its_token_is_revoked(running: ServerProcess, client: ServerClient) -> None:
     """Whoever reads it can tell that it is not whole."""
     said = {"role": "user", "content": "A long talk. " * 4_000, "created_at": "2026-01-01T00:00:00Z"}

@@ -105,6 +105,7 @@ def shape(document: Any) -> str:
     return ID.sub(lambda id: str(numbers.setdefault(id[0], len(numbers))), json.dumps(document, sort_keys=True))
 
 
+@pytest.mark.wide
 @FEW
 @given(st.lists(threads(), min_size=1, max_size=3), st.sampled_from([2, 200]))
 def test_any_tree_goes_out_as_it_came_in_also_to_another(given: list[dict[str, Any]], size: int) -> None:

@@ -1,10 +1,13 @@
 """SCIM as a client of somebody else checks it (scim2-tester), over real HTTP."""
 
+import pytest
 from httpx2 import Client
 from scim2_client.engines.httpx2 import SyncSCIMClient
 from scim2_tester import Status, check_server
 
 from tests.processes import database_url, server
+
+pytestmark = pytest.mark.wide
 
 FINE = (Status.SUCCESS, Status.COMPLIANT, Status.ACCEPTABLE, Status.SKIPPED)
 OTHERWISE = {("check_remove_attribute", "User", "PATCH modify() did not remove attribute 'active'")}

@@ -194,6 +194,7 @@ def expected(name: str, role: Role) -> int:
     return OK if role.may(ACTIONS[page], model) and (offered is None or model in offered) else REFUSED
 
 
+@pytest.mark.once("support")
 @pytest.mark.parametrize("name", [name for name in ROLES if name != "lead"])
 def test_every_page_shows_each_role_what_is_meant_for_it(name: str, rows: Row, person: User) -> None:
     role, urls = ROLES[name], pages(rows)
@@ -220,6 +221,7 @@ def test_every_page_shows_each_role_what_is_meant_for_it(name: str, rows: Row, p
     assert {(each.user_id, each.reason) for each in records} == ({(person.pk, REASON)} if reads else set())
 
 
+@pytest.mark.wide
 def test_nobody_comes_in_unsigned(rows: Row) -> None:
     urls = pages(rows)
     assert {name: Client().get(url).status_code for name, url in urls.items()} == dict.fromkeys(urls, SIGN_IN)

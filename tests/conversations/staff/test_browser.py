@@ -120,6 +120,7 @@ def inspecting(user: User) -> list[str]:
     ]
 
 
+@pytest.mark.wide
 def test_no_page_breaks_the_policy_or_grows_sideways_and_everybody_can_use_those_that_inspect(
     chromium_path: str, staff: StaffReader, root: User, live_server: LiveServer
 ) -> None:

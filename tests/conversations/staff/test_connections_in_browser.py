@@ -17,7 +17,7 @@ from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.conversations.staff.test_browser import SIZES, Staff, signed_in_at
 from tests.model_scripts import Stall, stream
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_sdk", "opened")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_sdk", "opened"), pytest.mark.wide]
 
 STATE = "section.ob-connection"
 

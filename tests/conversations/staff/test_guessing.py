@@ -46,6 +46,7 @@ def masked_pages(client: Client, name: str, needle: str, monkeypatch: pytest.Mon
     return {page: VARIES.sub("…", client.get(url).text) for page, url in own.items()}
 
 
+@pytest.mark.wide
 def test_masked_pages_of_two_people_who_wrote_other_words_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     client, staff = Client(), make_user(is_staff=True)
     staff.groups.set(Group.objects.filter(name="Support"))

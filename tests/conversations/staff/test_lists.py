@@ -63,6 +63,7 @@ def queries(client: Client, url: str) -> int:
     return len(captured)
 
 
+@pytest.mark.wide
 def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(staff: StaffReader) -> None:
     urls = ["/admin/auth/user/", *map(list_url, LISTS)]
     make_rows()

@@ -211,6 +211,7 @@ def contents() -> dict[int, set[int]]:
 OF_ACCOUNTS = Q(content_type__app_label="auth") | Q(content_type__model__in=["apitoken", "userlimits", "contentaccess"])
 
 
+@pytest.mark.wide
 def test_no_permission_leads_to_more_than_it_says(people: People) -> None:
     """Each that has to do with accounts alone, on each of their pages and actions."""
     wrong, opened = [], 0
@@ -241,6 +242,7 @@ def test_all_other_permissions_together_open_no_page_of_an_account(people: Peopl
     assert answered == []
 
 
+@pytest.mark.wide
 def test_all_permissions_but_that_to_read_show_no_content(people: People) -> None:
     rows = belongings(people.person)
     Connection.objects.update(base_url="http://127.0.0.1:1")  # which is refused before anything is asked for

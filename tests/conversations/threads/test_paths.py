@@ -115,6 +115,7 @@ async def test_an_edited_message_is_a_version_and_the_answer_knows_its_path_alon
     assert "fish" in text and "walks" in text and "bones" not in text
 
 
+@pytest.mark.wide
 async def test_the_first_message_can_be_edited_too(talk: Talk) -> None:
     first = await talk.say("Call me Ann.")
     await talk.say("Call me Bea.", edits=first["id"])
@@ -171,6 +172,7 @@ async def test_what_was_said_on_a_branch_that_was_left_is_not_remembered(talk: T
     assert {place async for place in indexed} == {place async for place in active}
 
 
+@pytest.mark.once("7-400", "*0-404")
 @pytest.mark.parametrize(
     ("edits", "status"),
     [("nonsense", 404), ("01a21e43-0000-7000-8000-000000000000", 404), (7, 400), ("answer", 400), ("new thread", 400)],
@@ -184,6 +186,7 @@ async def test_only_an_own_message_of_the_thread_can_be_edited(talk: Talk, edits
     assert await talk.said("all") == ["One."]
 
 
+@pytest.mark.wide
 async def test_the_path_is_one_path_whatever_is_edited_and_chosen(talk: Talk) -> None:
     said = [await talk.say("0")]
     for number, choice in enumerate([0, 1, 0, 2, 3, 1, 5]):

@@ -342,6 +342,7 @@ def is_explained_and_comes_out_again(request: ContextSnapshot) -> None:
     assert remade_exactly(request)
 
 
+@pytest.mark.wide
 @pytest.mark.django_db
 def test_whatever_people_do_to_their_conversations_nothing_is_lost_and_nothing_leaks(settings: Settings) -> None:
     settings.OPENBOOK_PROVIDER = "anthropic"

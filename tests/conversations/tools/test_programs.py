@@ -70,6 +70,7 @@ async def test_a_program_that_means_harm_is_refused(program: str, told: str, tmp
     assert not [file for file in ran.files if file.name != "big"]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("program", "problem"),
     [

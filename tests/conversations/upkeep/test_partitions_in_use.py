@@ -171,6 +171,7 @@ def in_thread(thread: Thread, at: datetime) -> uuid.UUID:
         connection.close()
 
 
+@pytest.mark.wide
 @pytest.mark.django_db(transaction=True)
 def test_a_dump_of_several_months_is_restored_with_each_row_in_its_place(user: User) -> None:
     thread = make_thread(user, ["Hello?", "Hello."])

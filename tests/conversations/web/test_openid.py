@@ -159,6 +159,7 @@ def test_nobody_is_led_elsewhere(company: IdentityProvider, settings: Settings, 
     assert ("offline" in asked["scope"][0], "acr" in asked) == (False, False)
 
 
+@pytest.mark.wide
 def test_an_account_is_made_or_taken_over_only_as_the_operator_says(
     company: IdentityProvider, settings: Settings, tmp_path: Path
 ) -> None:

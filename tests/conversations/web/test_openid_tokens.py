@@ -152,6 +152,7 @@ BELIEVED: dict[str, Any] = {
 }
 
 
+@pytest.mark.wide
 def test_a_token_that_is_not_of_this_sign_in_signs_nobody_in(
     signer: Elsewhere, caplog: pytest.LogCaptureFixture
 ) -> None:

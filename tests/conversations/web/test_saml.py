@@ -188,6 +188,7 @@ REFUSED: dict[str, tuple[dict[str, object], Change, str]] = {
 }
 
 
+@pytest.mark.wide
 def test_what_is_not_to_be_believed_signs_nobody_in(campus: SamlProvider, caplog: pytest.LogCaptureFixture) -> None:
     campus.know("u-2", memberOf=["readers"])
     causes = {}

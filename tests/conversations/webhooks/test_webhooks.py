@@ -402,6 +402,7 @@ def test_nothing_is_sent_into_inner_networks(
         assert target.received == []
 
 
+@pytest.mark.wide
 def test_a_worker_that_is_killed_loses_nothing(user: User, target: Target) -> None:
     """As a process, between a request and its answer. Whoever comes next sends it with the id that it had."""
     target.answers = [200, HANG]

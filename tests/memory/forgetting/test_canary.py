@@ -216,6 +216,7 @@ GONE: dict[Way, set[str]] = {
 """What each way takes along. What was said in other turns, and made, stays where those turns stay."""
 
 
+@pytest.mark.once("*-a word")
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("way", GONE)
 async def test_what_is_taken_away_is_nowhere(

@@ -62,6 +62,7 @@ async def open_site(user: User) -> AsyncIterator[str]:
         yield url
 
 
+@pytest.mark.wide
 async def test_the_conformance_suite_finds_nothing_wrong(open_site: str, tmp_path: Path) -> None:
     """Its scenarios of tools, prompts and resources call those of a server for tests, which ours has none of: these alone are
     named as expected to fail, and the suite itself fails if one of them passes."""
@@ -73,6 +74,7 @@ async def test_the_conformance_suite_finds_nothing_wrong(open_site: str, tmp_pat
     assert passed == {"server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"}, output
 
 
+@pytest.mark.wide
 async def test_the_claude_cli_searches_what_is_remembered(
     site: str, user: User, claude_cli_path: str, model_server: ModelServer, tmp_path: Path
 ) -> None:
