@@ -16,12 +16,12 @@ from conversations.models import ApiToken, Scope
 
 
 class TokenAuthentication(BaseAuthentication):
-    """``Authorization: Token …``"""
+    """``Authorization: Token …`` or ``Bearer …``"""
 
     def offered(self, request: Request) -> str | None:
-        """The token of the request, if it has one of this kind."""
+        """The token of the request, if it has one."""
         scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
-        return token.strip() if scheme.lower() == "token" else None
+        return token.strip() if scheme.lower() in ("token", "bearer") else None
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         token = self.offered(request)
@@ -93,5 +93,5 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        about = "`Authorization: Token …`, with a token from POST auth/token/."
+        about = "`Authorization: Token …` (or `Bearer …`), with a token from POST auth/token/."
         return {"type": "apiKey", "in": "header", "name": "Authorization", "description": about}

@@ -62,11 +62,10 @@ READ_AT_ONCE = MemoryRoom(2 * 2**20)
 
 
 class KeyAuthentication(TokenAuthentication):
-    """``x-api-key: …`` or ``Authorization: Bearer …``, as the SDKs of the Messages API send it."""
+    """``x-api-key: …`` too, as the SDKs of the Messages API send it. Nobody is here without a token."""
 
     def offered(self, request: Request) -> str:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        return request.headers.get("X-Api-Key") or (token.strip() if scheme.lower() == "bearer" else "")
+        return request.headers.get("X-Api-Key") or super().offered(request) or ""
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

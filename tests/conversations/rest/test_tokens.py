@@ -32,8 +32,9 @@ async def test_a_password_buys_a_token_that_works(person: User) -> None:
     answer = await Api().post("auth/token/", {"username": "carol", "password": PASSWORD})
     assert (answer.status, list(answer.body), answer.headers["cache-control"]) == (200, ["token"], "no-store")
 
-    listed = await Api(Authorization=f"Token {answer.body['token']}").get("threads/")
-    assert (listed.status, listed.body) == (200, {"next": None, "previous": None, "results": []})
+    for scheme in ("Token", "Bearer"):
+        listed = await Api(Authorization=f"{scheme} {answer.body['token']}").get("threads/")
+        assert (listed.status, listed.body) == (200, {"next": None, "previous": None, "results": []})
 
 
 async def test_only_the_digest_of_a_token_is_stored(person: User) -> None:
@@ -185,7 +186,8 @@ async def test_a_malformed_header_is_refused_with_a_challenge() -> None:
         ("Token ", "authentication_failed", NOT_VALID),
         ("Token ob_one two", "authentication_failed", NOT_VALID),
         ("Token tökén", "authentication_failed", NOT_VALID),
-        ("Bearer ob_one", "not_authenticated", NOT_GIVEN),
+        ("Bearer ob_one", "authentication_failed", NOT_VALID),
+        ("Basic ob_one", "not_authenticated", NOT_GIVEN),
         ("", "not_authenticated", NOT_GIVEN),
     ]
     for given, code, message in cases:
