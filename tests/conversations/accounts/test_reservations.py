@@ -73,6 +73,8 @@ def test_a_model_is_called_in_one_place_and_reservations_are_made_in_one() -> No
         "conversations/moderation/checks.py:by_webhook",  # HTTP, to a service of the operator's own
         "conversations/audit/http_destination.py:_post",  # the same
         "conversations/providers/local.py:stream",  # its own, of the class above
+        "conversations/tools/page_reading.py:_fetch",  # HTTP, to pages
+        "conversations/tools/search_web.py:search",  # HTTP, to a service that searches them
     }
     assert {where for name, where in found if name == "moderate"} == {
         "conversations/providers/base.py:moderate",
