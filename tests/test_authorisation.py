@@ -757,7 +757,7 @@ def rows_of(user: User) -> list[Any]:
     return [list(model._default_manager.filter(**{way: user}).order_by("pk").values()) for model, way in ROWS.items()]
 
 
-@pytest.mark.once("other", "Support lead", "staff token")
+@pytest.mark.once("other", "staff token")
 @pytest.mark.parametrize("name", CALLERS)
 async def test_nobody_reaches_what_is_anothers(user: User, name: str, settings: Settings) -> None:
     if name == AWAY:

@@ -42,6 +42,7 @@ def shift(by: timedelta) -> None:
             cursor.execute(f'UPDATE "{table}" SET {changes}', {"by": by.total_seconds()})  # noqa: S608
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("by", [timedelta(days=2), timedelta(days=-2)], ids=["set back", "set ahead"])
 async def test_a_conversation_goes_on_and_nothing_is_stuck(user: User, model: ModelServer, by: timedelta) -> None:
     api = await in_database(Api)(user)

@@ -26,6 +26,7 @@ def test_what_answers_a_question_stands_once_in_its_document(document: Document)
     assert len(document.questions) == 10
 
 
+@pytest.mark.once("document0-*")
 @pytest.mark.parametrize(
     ("document", "sections", "words"),
     [
@@ -47,6 +48,7 @@ def test_the_part_that_answers_is_among_those_that_a_message_is_given(
     assert any(question.is_answered_by(file.texts[key]) for key in chosen)
 
 
+@pytest.mark.wide
 def test_other_ways_take_the_best_that_fit(reader: User) -> None:
     file = stored(reader, MESSAGES, 1)
     first, second, *_ = file.texts

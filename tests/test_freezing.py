@@ -111,6 +111,7 @@ def test_the_server_lives_while_it_reads_what_people_write(running: ServerProces
             client.call("POST", f"threads/{thread}/context/", {"content": framed(unit)})
 
 
+@pytest.mark.wide
 def test_the_server_lives_while_a_model_repeats_itself(
     running: ServerProcess, client: ServerClient, model: ModelServer
 ) -> None:
@@ -122,6 +123,7 @@ def test_the_server_lives_while_a_model_repeats_itself(
             client.call("POST", "threads/new/messages/", {"content": "And what else did you tell me?"})
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("size", [150_000, 1_000_000])
 def test_the_server_lives_while_it_imports(running: ServerProcess, client: ServerClient, size: int) -> None:
     with pulse_of(running) as pulse:

@@ -92,6 +92,7 @@ def refused(client: ServerClient, path: str, body: bytes, kind: str = "applicati
         return response.status, json.loads(response.read())["error"]
 
 
+@pytest.mark.wide
 def test_a_small_zip_of_many_documents_is_refused_in_words(client: ServerClient) -> None:
     status, error = refused(client, "/api/v1/import/", archive(MEMBERS), "application/zip")
     assert (status, error["code"], error["details"]) == (413, "import_too_large", {"limit": 200})

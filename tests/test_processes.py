@@ -205,6 +205,7 @@ def test_the_next_start_ends_what_a_killed_server_left(alone: str) -> None:
     assert text_of(events).startswith(said)
 
 
+@pytest.mark.wide
 def test_a_server_that_is_asked_to_end_interrupts_at_once(
     two_servers: tuple[ServerClient, ServerClient], shared: Shared
 ) -> None:

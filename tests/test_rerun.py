@@ -50,6 +50,7 @@ def ci(folder: Path, tests: str, *options: str) -> tuple[int, list[str]]:
     return second.returncode, said[ends[-1] + 1 :] if ends else said
 
 
+@pytest.mark.wide
 def test_what_passes_the_second_time_is_flaky(tmp_path: Path) -> None:
     tests = (
         "def test_odd(): assert not first_time('it')\n"

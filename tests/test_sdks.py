@@ -101,6 +101,7 @@ async def test_python_asynchronously(site: tuple[str, str]) -> None:
         assert file["name"] == "boats.csv"
 
 
+@pytest.mark.wide
 def test_the_command_line(
     site: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -325,6 +325,7 @@ def unnamed(seen: Sequence[Planned]) -> list[tuple[str, dict[str, int], str]]:
     ]
 
 
+@pytest.mark.wide
 def test_another_memory_service_is_kept_up_from_one_partition(
     user: User, memory_service: MemoryServer, spread_tables: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

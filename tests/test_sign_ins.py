@@ -16,6 +16,8 @@ from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.sign_ins import attempt, crowd
 
+pytestmark = pytest.mark.wide
+
 PASSWORD = "correct-horse-battery-9"
 BEHIND_PROXIES = {
     "OPENBOOK_TRUSTED_PROXIES": "127.0.0.0/8, 10.0.0.0/8",

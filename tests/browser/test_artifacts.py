@@ -93,6 +93,7 @@ def test_an_artifact_is_watched_while_it_is_written_and_compared_with_its_next_v
     expect(chat.page.locator(".card-note")).to_have_count(0)  # the turns tell of it
 
 
+@pytest.mark.wide
 def test_what_was_typed_survives_a_newer_version_and_is_saved_on_top_of_it(chat: Chat, browser_database: str) -> None:
     shown = beside(chat, browser_database, ONE)
     shown.get_by_role("button", name="Edit", exact=True).click()

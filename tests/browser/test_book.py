@@ -87,6 +87,7 @@ def recalled_in(book: Locator) -> Locator:
     return fold.locator("pre")
 
 
+@pytest.mark.wide
 def test_a_recalled_passage_leads_to_the_whole_turn_in_its_own_conversation(chat: Chat, model: ModelServer) -> None:
     model.script(text(HINTS))
     chat.ask("What should I know before I sail to Sweden?")

@@ -313,6 +313,7 @@ def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reade
         assert chat.too_small_targets() == []
 
 
+@pytest.mark.wide
 def test_a_second_tab_sees_the_same_reply(chat: Chat, model: ModelServer) -> None:
     chat.ask("Hello")
     other = Chat(chat.page.context.new_page(), chat.url)
@@ -384,6 +385,7 @@ def top_of(element: Locator) -> float:
     return box["y"]
 
 
+@pytest.mark.wide
 def test_the_list_knows_what_happened_in_another_window_when_one_comes_back_to_it(chat: Chat) -> None:
     chat.ask("First")
     other = chat.page.context.new_page()

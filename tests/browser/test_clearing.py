@@ -76,6 +76,7 @@ def test_a_conversation_is_cleared_by_keyboard_and_goes_on_afresh(
     expect(chat.turns).to_have_count(2)
 
 
+@pytest.mark.wide
 def test_an_empty_conversation_has_nothing_to_clear(chat: Chat) -> None:
     chat.ask("Hello")
     for title, button in (("Clear this conversation?", "Clear"), ("Cleared", "Close")):
@@ -103,6 +104,7 @@ def test_another_tab_drops_what_was_cleared_and_keeps_what_came_since(chat: Chat
     assert other.problems == []
 
 
+@pytest.mark.wide
 def test_nothing_is_cleared_while_a_reply_runs_and_the_dialog_says_so(chat: Chat, model: ModelServer) -> None:
     chat.ask("Hello")
     gate = Gate()

@@ -174,6 +174,7 @@ def test_who_cannot_be_asked_is_said_beforehand_and_who_was_asked_instead_afterw
         ask_of(browser_database, "analyst", "")
 
 
+@pytest.mark.wide
 def test_a_message_that_was_not_answered_says_so_also_when_others_came_after_it(chat: Chat, model: ModelServer) -> None:
     model.script(error(400), text("Fine."))
     chat.send("First")

@@ -150,6 +150,7 @@ def test_files_are_chosen_by_keyboard_and_sent_with_a_message(
     assert download.value.suggested_filename == "timetable.md"
 
 
+@pytest.mark.wide
 def test_a_message_may_be_files_alone(chat: Chat, reading: None) -> None:
     send = chat.page.get_by_role("button", name="Send", exact=True)
     expect(send).to_be_disabled()
@@ -207,6 +208,7 @@ def test_an_upload_shows_how_far_it_is_and_can_be_cancelled(chat: Chat) -> None:
     expect(chat.page.locator("#announcer")).to_contain_text("Removed: “larger.txt”.")
 
 
+@pytest.mark.wide
 def test_a_message_waits_for_its_uploads_but_not_for_their_reading(chat: Chat, unread: Callable[[], None]) -> None:
     with held_uploads(chat):
         attach(chat, payload("notes.txt"))
@@ -249,6 +251,7 @@ def test_a_long_file_tells_its_pages_and_the_draft_survives_a_reload(
     assert "%" not in chat.page.locator("#announcer").inner_text()
 
 
+@pytest.mark.wide
 def test_a_file_that_cannot_be_taken_says_why_and_holds_the_message_back(chat: Chat) -> None:
     attach(chat, payload("tune.mp3", b"ID3" + bytes(2000)), payload("empty.txt", b""))
     expect(chip(chat, "tune.mp3")).to_contain_text("This is a film or a recording, which can't be read.")

@@ -13,6 +13,8 @@ from tests.browser.pages import Chat
 from tests.browser.test_endings import SIZES
 from tests.browser.test_files import picture
 
+pytestmark = pytest.mark.wide
+
 
 def exported() -> FilePayload:
     """A conversation in which a picture was shown and one painted; a document that it names is not there."""

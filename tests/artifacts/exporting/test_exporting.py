@@ -80,6 +80,7 @@ def word_text(file: bytes) -> str:
 READERS: dict[str, Any] = {"html": bytes.decode, "docx": word_text, "pdf": pdf_text}
 
 
+@pytest.mark.once("docx")
 @pytest.mark.parametrize("as_", READERS)
 def test_everything_that_a_document_says_is_in_its_export(as_: str) -> None:
     text = READERS[as_](export_bytes(DOCUMENT, as_)).replace("&gt;", ">")
@@ -127,6 +128,7 @@ def test_a_pdf_has_an_outline_its_title_and_its_links() -> None:
     assert b"(https://example.com/plan)" in made
 
 
+@pytest.mark.once("html")
 @pytest.mark.parametrize("as_", READERS)
 def test_nothing_hostile_acts_or_is_fetched(as_: str) -> None:
     made = export_bytes(HOSTILE, as_)
@@ -147,6 +149,7 @@ def test_letters_without_a_font_are_told_of_in_the_pdf() -> None:
     assert "English and ▯▯▯ ▯" in text
 
 
+@pytest.mark.once("content0")
 @pytest.mark.parametrize("content", [">" * 1_000 + " deep", "".join("  " * n + f"- deep {n}\n" for n in range(1_000))])
 def test_what_is_too_deep_to_lay_out_is_shown_as_it_is_written(content: str) -> None:
     blocks = markdown_blocks.parse_markdown(content, title="Deep")
@@ -189,6 +192,7 @@ def test_a_csv_table_is_read_as_it_is_meant() -> None:
     )
 
 
+@pytest.mark.wide
 @pytest.mark.long
 def test_a_large_table_is_laid_out_in_time() -> None:
     rows = "\n".join(f"{number},Customer {number},{number * 3}" for number in range(500))
@@ -197,6 +201,7 @@ def test_a_large_table_is_laid_out_in_time() -> None:
     assert (text.count("Customer "), text.count("tripled")) == (500, pages)
 
 
+@pytest.mark.once("12")
 @pytest.mark.parametrize("width", [12, 40])
 def test_a_wide_table_loses_no_column(width: int) -> None:
     cells = [f"c{number}" for number in range(width)]

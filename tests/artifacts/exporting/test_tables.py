@@ -244,6 +244,7 @@ def test_ten_thousand_rows_are_exported_within_the_limits() -> None:
     assert csv_rows(content) == [["name", "sum"], *rows]
 
 
+@pytest.mark.once("document*csv")
 @pytest.mark.parametrize("as_", ["xlsx", "csv"])
 @pytest.mark.parametrize(("kind", "content"), [("document", "# A"), ("code", "a,b"), ("table", ",")])
 def test_an_artifact_without_a_table_says_so(as_: str, kind: str, content: str) -> None:
@@ -252,6 +253,7 @@ def test_an_artifact_without_a_table_says_so(as_: str, kind: str, content: str) 
     assert (refused.value.code, refused.value.status) == ("export_no_table", 422)
 
 
+@pytest.mark.once("content0")
 @pytest.mark.parametrize("content", ["a\n" + "x" * 32_768, "a," * 16_384 + "a"])
 def test_what_excel_can_not_hold_is_refused_for_excel_alone(content: str) -> None:
     with pytest.raises(ArtifactError, match="Export it as CSV") as refused:

@@ -50,6 +50,7 @@ def same(read: str, written: str) -> bool:
     return read.replace("―", "—") == written.replace("―", "—")
 
 
+@pytest.mark.wide
 @pytest.mark.long
 def test_texts_of_34_languages_are_read_as_they_were_written() -> None:
     checked = list(samples())

@@ -100,6 +100,7 @@ def without_a_model(settings: Settings) -> None:
     settings.OPENBOOK_PROVIDER = "offline"
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("without_a_model")
 async def test_without_a_model_the_table_of_the_page_is_copied(user: User, api: Api) -> None:
     file = await upload(api, typst.compile(REPORT.encode()), "report.pdf")

@@ -142,6 +142,7 @@ def test_the_default_moves_and_what_is_not_named_stays_unless_a_flag_says_so(fil
     assert Assistant.objects.filter(slug="companion").exists()
 
 
+@pytest.mark.once("- 1-*", "*key: sk-1}*")
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

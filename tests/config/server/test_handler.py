@@ -76,6 +76,7 @@ def answered(url: str, method: str, path: str, headers: dict[str, str]) -> Answe
     return Answer(response.status, kept, text if response.status >= 400 else "")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("method", "path", "headers"), CALLS)
 async def test_an_answer_is_the_one_that_django_gives(
     keys: Keys, method: str, path: str, headers: dict[str, str]

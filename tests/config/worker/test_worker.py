@@ -86,6 +86,7 @@ def killed_before_it_is_marked_as_done(victim: ServerProcess) -> None:
             kill(victim)
 
 
+@pytest.mark.once("killed_in_the_middle")
 @pytest.mark.parametrize("killed", [killed_before_the_claim, killed_in_the_middle, killed_before_it_is_marked_as_done])
 def test_what_a_killed_worker_was_doing_is_done_by_another_and_once(
     killed: Callable[[ServerProcess], None], user: User

@@ -69,6 +69,7 @@ def stop_remembering() -> None:
     Assistant.objects.update(uses_memory=False, rewriting="off")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("limit", "whose"), [("running_replies", "token"), ("tokens_day", "user")])
 async def test_of_many_at_once_as_many_reach_the_model_as_there_is_room_for(
     user: User, other_user: User, model: ModelServer, settings: Any, limit: str, whose: str

@@ -260,6 +260,7 @@ def test_people_who_share_a_browser_are_all_known_in_it(person: User) -> None:
             shared.post("/accounts/logout/")
 
 
+@pytest.mark.once("198*")
 @pytest.mark.parametrize(
     ("one", "other", "elsewhere"),
     [(FAR, FAR, "198.51.100.10"), ("2001:db8:0:1::1", "2001:db8:0:1:ffff::9", "2001:db8:0:2::1")],

@@ -133,6 +133,7 @@ def test_nothing_goes_before_it_was_pushed(collector: CollectorServer, monkeypat
     assert (verdict.problem, verdict.first, verdict.checked) == ("", 3, 2)
 
 
+@pytest.mark.wide
 def test_a_sender_that_is_killed_in_the_middle_loses_nothing(collector: CollectorServer) -> None:
     """A worker, as a process, between a request and its answer. The next one takes the lease over."""
     sealed_events(600)

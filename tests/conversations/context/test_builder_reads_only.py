@@ -68,6 +68,7 @@ def thread(user: User) -> Thread:
     return thread
 
 
+@pytest.mark.once("anthropic-*")
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("provider", ["offline", "anthropic"])
 def test_no_trigger_fires_on_any_path(thread: Thread, path: Callable[[Thread], None], provider: str) -> None:

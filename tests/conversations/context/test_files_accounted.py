@@ -21,7 +21,7 @@ from conversations.replies import opening
 from conversations.replies.user_content import NewMessage
 from tests.conversations.factories import make_file, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.wide]
 
 WORDS = ["orchid", "ferry", "lease", "harbour", "bicycle"]
 STORIES = settings(suppress_health_check=[*HealthCheck])

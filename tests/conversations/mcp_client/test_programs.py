@@ -32,6 +32,7 @@ def staff_api() -> Api:
     return Api(make_user("boss", is_superuser=True, is_staff=True))
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(sys.platform != "linux", reason="programs are shut in on Linux only, and else not run")
 async def test_a_program_is_connected_by_staff_and_reaches_what_it_was_given_alone(
     user: User, thread: Thread, model: ModelServer, settings: Settings, tmp_path: Path

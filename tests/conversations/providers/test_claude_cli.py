@@ -355,6 +355,7 @@ def real(claude_cli_path: str, model_server: ModelServer, settings: Settings) ->
     return model_server
 
 
+@pytest.mark.wide
 async def test_the_real_cli_is_given_the_conversation_and_no_file_that_it_names(
     real: ModelServer, tmp_path: Path
 ) -> None:
@@ -429,6 +430,7 @@ async def test_with_a_login_the_real_cli_adds_about_as_much_as_is_recorded(
     assert 0.8 * took < request["program"]["adds_tokens"] < 1.25 * took
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("script", "said", "code"),
     [

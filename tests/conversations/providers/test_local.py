@@ -149,6 +149,7 @@ async def test_an_answer_that_was_cut_short_goes_on(user: User, local_model: Eng
     assert [texts_in(message) for message in messages] == [[LONG_STORY], [begun], [GO_ON_WORDS]]
 
 
+@pytest.mark.wide
 async def test_a_fact_told_in_passing_is_in_the_request_two_turns_later(user: User, local_model: EngineAddress) -> None:
     await answers_take(FEW)
     asked = ["By the way, we're building a FastAPI app.", "How is rye bread made?", "Which framework is our app in?"]

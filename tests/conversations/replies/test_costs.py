@@ -79,6 +79,7 @@ ENDINGS: list[tuple[str, Script, tuple[str, str], dict[str, int]]] = [
 ]
 
 
+@pytest.mark.once("refused after text", "cut off")
 @pytest.mark.parametrize(("script", "ending", "usage"), [row[1:] for row in ENDINGS], ids=[row[0] for row in ENDINGS])
 async def test_what_the_provider_told_is_stored_and_counted(
     user: User, model: ModelServer, script: Script, ending: tuple[str, str], usage: dict[str, int]

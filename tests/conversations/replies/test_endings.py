@@ -142,6 +142,7 @@ async def test_a_stop_before_anything_new_leaves_the_answer_as_cut_short_as_it_w
     assert await path(opened) == [("Tell me", "complete"), ("Half", "incomplete")]
 
 
+@pytest.mark.wide
 async def test_another_attempt_at_going_on_begins_where_the_first_one_did(user: User, model: ModelServer) -> None:
     broken = scripts.stream(*scripts.opening_steps(), scripts.text_delta(" of it, and"), BrokenStream())
     model.script(cut_short("Half"), broken, scripts.text(" of it."), scripts.text("Anew."))
@@ -170,6 +171,7 @@ async def test_only_the_newest_answer_that_was_cut_short_can_be_gone_on_with(use
         await replies.go_on(user=user, reply_id=half.reply.id)
 
 
+@pytest.mark.once("stop reason")
 @pytest.mark.parametrize(
     "too_large",
     [scripts.error(400, TOO_LONG), scripts.error(413), scripts.text(stop_reason="model_context_window_exceeded")],

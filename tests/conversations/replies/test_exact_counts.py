@@ -117,6 +117,7 @@ async def test_who_cannot_count_is_not_asked(user: User, chat_model: ChatServer,
     assert get_provider("claude_cli").token_counter() is None
 
 
+@pytest.mark.once("too often", "no object")
 @pytest.mark.parametrize(
     "answer",
     [

@@ -49,6 +49,7 @@ async def artifacts_of(thread: uuid.UUID) -> list[tuple[str, str, int]]:
     return [(artifact.title, artifact.kind, artifact.version) async for artifact in artifacts]
 
 
+@pytest.mark.once("Which framework was it*")
 @pytest.mark.parametrize("question", ["Which framework are we using?", "Which framework was it?", "What do we build?"])
 async def test_a_framework_that_was_mentioned_is_told(user: User, other_user: User, question: str) -> None:
     _, answers = await conversation(user, FRAMEWORK, "I slept well, thank you.", question)

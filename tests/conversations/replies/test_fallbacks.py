@@ -83,6 +83,7 @@ def make(model: ModelServer, settings: Settings, cause: str) -> None:
             model.script(*[scripts.error(500)] * 3)
 
 
+@pytest.mark.once("unreachable", "overloaded")
 @pytest.mark.parametrize(
     "cause", ["unreachable", "timeout", "rate_limited", "authentication", "overloaded", "server_error"]
 )
@@ -160,6 +161,7 @@ def replace_thinking(script: scripts.ScriptedStream) -> scripts.ScriptedStream:
     return scripts.ScriptedStream(steps=script.steps, headers=script.headers, thinks=False)
 
 
+@pytest.mark.wide
 async def test_a_dead_provider_costs_no_more_replies_its_time_out(
     user: User, model: ModelServer, other: ChatServer, settings: Settings
 ) -> None:
@@ -214,6 +216,7 @@ WHY = {
 }
 
 
+@pytest.mark.once("no model*")
 @pytest.mark.parametrize("why", WHY)
 async def test_where_no_request_can_be_made_for_a_model_the_next_of_the_list_answers(
     user: User, model: ModelServer, other: ChatServer, settings: Settings, why: str, monkeypatch: pytest.MonkeyPatch

@@ -191,6 +191,7 @@ def no_connection_of_the_test(user: User) -> None:
     connection.close()
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("no_connection_of_the_test")
 async def test_a_database_that_is_away_for_a_moment_loses_nothing(user: User, model: ModelServer) -> None:
     """The connections are really cut, by the server, while deltas are being written."""

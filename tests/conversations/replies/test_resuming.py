@@ -77,6 +77,7 @@ def reader(user: User) -> ResumingReader:
     return ResumingReader(user)
 
 
+@pytest.mark.once("stream")
 @pytest.mark.parametrize(
     "doors", [("stream",), ("header",), ("socket",), ("socket", "stream", "header")], ids=" and ".join
 )

@@ -169,6 +169,7 @@ async def test_what_is_written_can_be_watched_and_the_deltas_are_the_stored_text
     }
 
 
+@pytest.mark.once("*input0*", "*input9*")
 @pytest.mark.parametrize(
     ("name", "input", "told"),
     [

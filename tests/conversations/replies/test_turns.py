@@ -201,6 +201,7 @@ async def test_stop_keeps_the_text_so_far(user: User, model: ModelServer) -> Non
     assert (await replies.stop(user=user, reply_id=opened.reply.id)).status == "stopped"
 
 
+@pytest.mark.once("end_turn*", "max_tokens*", "refusal*")
 @pytest.mark.parametrize(
     ("stop_reason", "status"),
     [

@@ -161,6 +161,7 @@ async def test_no_table_no_folder_no_log_and_no_request_holds_a_word_of_what_was
     assert [word for word in words if word in logs] == []
 
 
+@pytest.mark.wide
 async def test_a_file_that_is_deleted_takes_the_replies_along_that_quote_it(
     user: User, api: Api, model: ModelServer
 ) -> None:
@@ -170,6 +171,7 @@ async def test_a_file_that_is_deleted_takes_the_replies_along_that_quote_it(
     assert SAID in (await Message.objects.aget(id=ids["turn"])).text
 
 
+@pytest.mark.once("True")
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_request_that_was_built_before_is_not_stored_afterwards(user: User, is_new: bool) -> None:
     told = make_thread(user, [f"My spare key lies under the {SAID} stone.", "Noted."])

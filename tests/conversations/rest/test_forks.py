@@ -194,6 +194,7 @@ def check_indexed(thread_id: str) -> None:
     assert indexed == {*Message.objects.filter(thread__id=thread_id, is_active=True).values_list("depth", flat=True)}
 
 
+@pytest.mark.wide
 async def test_what_is_forgotten_is_forgotten_in_every_copy(talk: Talk) -> None:
     await talk.say("My secret is a red bicycle in the yard.")
     second = await talk.say("Tell me about lakes.")

@@ -128,7 +128,7 @@ def modes(operation: Any) -> list[GenerationMode]:
     return list(GenerationMode) if operation.body or operation.query else [GenerationMode.POSITIVE]
 
 
-@pytest.mark.once("0")
+@pytest.mark.wide
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_call_answers_as_the_schema_says_whatever_it_is_sent(
     things: dict[str, str], calls: tuple[list[Any], dict[str, str]], part: int

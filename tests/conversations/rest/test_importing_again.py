@@ -141,6 +141,7 @@ async def test_what_was_imported_by_its_own_id_before_is_known(user: User, api: 
     assert await texts(user) == {"Talk 1": ["a", "b"]}
 
 
+@pytest.mark.once("book")
 @pytest.mark.parametrize("maker", MAKERS)
 async def test_where_a_conversation_went_on_here_and_there_the_path_here_stays(
     user: User, api: Api, maker: str

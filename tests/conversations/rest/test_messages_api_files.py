@@ -216,6 +216,7 @@ async def test_a_loop_with_pictures_keeps_one_thread_also_where_later_calls_leav
     ] * 4
 
 
+@pytest.mark.wide
 async def test_a_history_from_elsewhere_brings_its_files(client: AsyncAnthropic, model: ModelServer) -> None:
     """Each stands in its turn; what can't be read is left out; and the thread is found again."""
     model.script(scripts.text("Yes."), scripts.text("No."))
@@ -269,6 +270,7 @@ async def test_the_same_words_with_another_picture_are_another_conversation(
     ]
 
 
+@pytest.mark.wide
 async def test_what_can_not_be_taken_is_refused_in_words_and_leaves_nothing(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
@@ -309,6 +311,7 @@ async def test_a_file_over_the_limit_is_refused(client: AsyncAnthropic, settings
     assert (refused.value.status_code, await nothing_stored()) == (413, True)
 
 
+@pytest.mark.wide
 async def test_a_call_that_fails_once_its_files_are_stored_leaves_none(user: User, client: AsyncAnthropic) -> None:
     thread = await in_database(make_thread)(user)
     elsewhere = await in_database(make_file)(user, parts=["Words"], state=File.State.READY, thread=thread)
@@ -318,6 +321,7 @@ async def test_a_call_that_fails_once_its_files_are_stored_leaves_none(user: Use
     assert [file.id async for file in File.objects.all()] == [elsewhere.id]
 
 
+@pytest.mark.wide
 async def test_a_message_with_a_key_that_is_sent_again_brings_its_files_once(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:

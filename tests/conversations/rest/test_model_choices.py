@@ -187,6 +187,7 @@ async def test_a_model_that_is_not_offered_can_not_become_a_threads(api: Api, mo
     assert (kept["model"], kept["assistant"]) == ("", "companion"), "nothing is changed by halves"
 
 
+@pytest.mark.wide
 async def test_where_the_threads_model_is_gone_the_assistants_own_answers_and_the_thread_says_so(
     api: Api, model: ModelServer
 ) -> None:
@@ -222,6 +223,7 @@ async def test_a_threads_model_costs_a_message_no_further_statement(
     assert model.bodies[-1]["model"] == OPUS
 
 
+@pytest.mark.wide
 async def test_another_attempt_is_asked_of_the_one_that_answered_and_of_any_other_that_is_named(
     api: Api, model: ModelServer
 ) -> None:
@@ -238,6 +240,7 @@ async def test_another_attempt_is_asked_of_the_one_that_answered_and_of_any_othe
     assert model.bodies[-1]["model"] == OPUS, "the thread keeps its own"
 
 
+@pytest.mark.wide
 async def test_the_record_says_what_another_model_than_before_changed(api: Api, model: ModelServer) -> None:
     await in_database(allow)(HAIKU, slug="analyst")
     await in_database(make_small)(HAIKU)

@@ -169,6 +169,7 @@ async def test_a_call_after_the_word_that_might_be_the_end_is_made(
     assert (await Artifact.objects.aget()).title == "Plan"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("reason", "code"), [("length", "out_of_room"), ("stop", "empty_reply")])
 async def test_a_thought_that_is_never_closed_is_no_answer(
     api: Api, chat_model: ChatServer, settings: Settings, reason: str, code: str
@@ -298,6 +299,7 @@ def everything_stored() -> str:
     return "\n".join(rows)
 
 
+@pytest.mark.wide
 async def test_staff_see_the_request_in_the_servers_own_shape(user: User, api: Api, chat_model: ChatServer) -> None:
     chat_model.say(recalling)
     answer = await api.post("threads/new/messages/", {"content": FACT})

@@ -235,6 +235,7 @@ def sharing_is_on(settings: Settings) -> None:
     settings.OPENBOOK_MCP_SERVERS, settings.OPENBOOK_LIMIT_REQUESTS_MINUTE = 100, 0
 
 
+@pytest.mark.wide
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(
     user: User, other_user: User, others_api: Api
 ) -> None:

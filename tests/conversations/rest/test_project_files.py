@@ -109,6 +109,7 @@ async def test_the_model_reads_more_of_a_file_that_it_was_not_given(user: User, 
     await in_database(made_again)(second["request"])
 
 
+@pytest.mark.wide
 async def test_no_thread_elsewhere_is_given_anything_of_it(
     user: User, other_user: User, api: Api, model: ModelServer
 ) -> None:
@@ -164,6 +165,7 @@ async def test_files_are_moved_within_limits_and_not_out_of_conversations(
     assert unknown.code == (404, "not_found", "project_not_found")
 
 
+@pytest.mark.wide
 async def test_what_was_given_goes_along_with_a_fork_and_an_import(
     user: User, api: Api, others_api: Api, model: ModelServer
 ) -> None:

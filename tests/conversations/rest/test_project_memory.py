@@ -81,6 +81,7 @@ async def known_in(api: Api, model: ModelServer, project: str | None) -> set[str
     return words_in(json.dumps([model.bodies[sent:], pages], ensure_ascii=False))
 
 
+@pytest.mark.wide
 async def test_nothing_said_in_a_project_leaves_it_and_nothing_of_elsewhere_comes_in(
     user: User, api: Api, model: ModelServer
 ) -> None:
@@ -132,6 +133,7 @@ async def test_each_tier_is_of_its_place_alone(user: User, api: Api, model: Mode
         assert found["memory"] == found["today"] == {name}
 
 
+@pytest.mark.wide
 async def test_deleting_a_project_keeps_or_deletes_what_it_taught(user: User, api: Api, model: ModelServer) -> None:
     places, _ = await told(user, api, model)
     note = {"content": "The dog Betelgeuse is brown.", "tags": [f"project:{places['garden']}"]}
@@ -144,6 +146,7 @@ async def test_deleting_a_project_keeps_or_deletes_what_it_taught(user: User, ap
     assert words_in(repr(rows)) == {"outside", "garden"}
 
 
+@pytest.mark.wide
 async def test_a_request_says_whose_memory_was_open_to_it(user: User, api: Api, model: ModelServer) -> None:
     places, threads = await told(user, api, model)
     await api.post(f"threads/{threads['garden']}/messages/", {"content": ASKED})

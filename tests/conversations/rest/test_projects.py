@@ -97,6 +97,7 @@ async def test_deleting_a_project_asks_what_becomes_of_what_it_holds(user: User,
     assert (await api.call("DELETE", f"projects/{(await in_database(make_project)(user)).id}/")).status == 204
 
 
+@pytest.mark.wide
 async def test_what_is_exported_is_imported_by_another_person_with_all_that_belongs_together(
     user: User, other_user: User, api: Api, others_api: Api
 ) -> None:

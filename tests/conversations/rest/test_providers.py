@@ -13,6 +13,7 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
+@pytest.mark.wide
 async def test_what_the_claude_cli_adds_is_recorded_and_counted(
     api: Api, model: ModelServer, settings: Settings, claude_cli_path: str
 ) -> None:

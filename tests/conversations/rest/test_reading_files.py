@@ -94,6 +94,7 @@ async def test_the_model_reads_a_page_that_it_was_not_given_and_keeps_it(
     assert [(row[0], row[1]) for row in request.files["turns"]["2"]] == [(str(file.id), "9-10")]
 
 
+@pytest.mark.wide
 async def test_what_is_there_already_or_not_at_all_or_too_much_is_said(
     user: User, api: Api, model: ModelServer
 ) -> None:

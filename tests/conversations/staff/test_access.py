@@ -341,6 +341,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("statements", BROKEN.values(), ids=BROKEN)
 def test_without_a_record_there_is_no_view(statements: list[str], rows: Row, staff: StaffReader) -> None:
     with connection.cursor() as cursor:

@@ -130,6 +130,7 @@ def cell_of(page: str, words: str) -> str:
     return found
 
 
+@pytest.mark.once("my-own*")
 @pytest.mark.parametrize(
     ("model", "changes", "field", "words"),
     [

@@ -62,6 +62,7 @@ def expected(made: list[ContextSnapshot], start: datetime, step: timedelta, step
     return sums
 
 
+@pytest.mark.once("24h-*")
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("shown", RANGES, ids=lambda shown: shown.slug)
 def test_the_figures_are_those_of_the_requests(shown: Range, kept: bool) -> None:

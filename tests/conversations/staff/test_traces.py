@@ -258,6 +258,7 @@ def test_old_turns_that_nothing_sent_share_a_strip() -> None:
     assert axis.span(1, 1)[1] > 1
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("page", ["map", "why"])
 def test_a_page_of_three_requests_costs_as_many_queries_as_a_page_of_one(page: str, staff: StaffReader) -> None:
     def queries(requests: int) -> int:

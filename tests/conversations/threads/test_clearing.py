@@ -265,6 +265,7 @@ def test_what_is_said_afterwards_is_a_part_of_its_own(harbour: Harbour) -> None:
     assert [(part.first, part.last) for part in due] == [(1, 4)]
 
 
+@pytest.mark.once("*{own}/change/", "*{boat}/map/")
 @pytest.mark.parametrize(
     "page",
     ["conversations/thread/{boat}/change/", "conversations/thread/{boat}/map/", "conversations/thread/{boat}/why/?turn=2",

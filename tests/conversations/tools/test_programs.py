@@ -35,6 +35,7 @@ print('done')
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("program", "told"),
     [

@@ -148,6 +148,7 @@ def test_nobody_gets_in_twice_by_one_answer_or_by_changing_their_mind(
     assert (page.status, page.heading, User.objects.count()) == (200, "You did not sign in", 1)
 
 
+@pytest.mark.once("//*")
 @pytest.mark.parametrize("next_page", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
 def test_nobody_is_led_elsewhere(company: IdentityProvider, settings: Settings, tmp_path: Path, next_page: str) -> None:
     configure(settings, tmp_path, company.url, TRUSTED)
@@ -212,6 +213,7 @@ def test_who_was_put_out_or_is_leaving_stays_out(company: IdentityProvider, sett
     assert (path_of(page.url), page.heading) == ("/accounts/inactive/", "This account is switched off")
 
 
+@pytest.mark.wide
 def test_signing_out_is_for_everywhere(
     company: IdentityProvider, logouts: Elsewhere, settings: Settings, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def cause(caplog: pytest.LogCaptureFixture) -> str:
     return str(record.cause)
 
 
+@pytest.mark.once("both")
 @pytest.mark.parametrize("signed", ["assertion", "answer", "both"])
 def test_a_person_of_the_campus_signs_in_and_may_what_the_campus_says(campus: SamlProvider, signed: str) -> None:
     campus.serve(Client().get("/accounts/saml/campus/metadata/").text, signed)
@@ -260,6 +261,7 @@ def test_a_sign_in_that_begins_at_the_provider_is_taken_only_where_it_is_allowed
     assert (SamlPerson().bring(asked).status, "for another sign-in" in cause(caplog)) == (401, True)
 
 
+@pytest.mark.wide
 def test_signing_out_is_for_both_sides(campus: SamlProvider) -> None:
     campus.know("u-5")
     campus.know("u-6")

@@ -9,6 +9,8 @@ from memory.consolidation.rule_extraction import extract
 from tests.benchmarks.fact_corpus import HALVES, LANGUAGES, Statement, Wanted, persons
 from tests.memory.turns import conversation
 
+pytestmark = pytest.mark.wide
+
 
 @cache
 def counts() -> dict[tuple[str, str], Counter[str]]:

@@ -249,6 +249,7 @@ NOT_HELD = {"summary", "moment", "day", "log"}
 """What is made of what was said: it goes, and is in no row that a hold keeps."""
 
 
+@pytest.mark.once("delete_thread")
 @pytest.mark.parametrize("way", [way for way in GONE if way is not retain])
 async def test_what_a_hold_keeps_is_nowhere_else_and_goes_with_its_end(
     told: Told, model: ModelServer, settings: Settings, way: Way

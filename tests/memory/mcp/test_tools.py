@@ -45,6 +45,7 @@ async def read(client: Client, uri: str) -> str:
     return content.text
 
 
+@pytest.mark.once("legacy")
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_agent_remembers_finds_explains_and_forgets(site: str, user: User, api: Api, era: str) -> None:
     sent = (await api.post("threads/new/messages/", {"content": "My boat Marisol needs paint."})).body
@@ -122,6 +123,7 @@ NEEDS = {
 READS = {"threads": {Scope.READ}, "memories": {Scope.READ, Scope.MEMORY}, "requests": {Scope.READ}}
 
 
+@pytest.mark.once("read", "memory")
 @pytest.mark.parametrize(
     "scope", [scope for scope in Scope if scope in (Scope.READ, Scope.WRITE, Scope.MEMORY, Scope.FILES)]
 )

@@ -135,6 +135,7 @@ async def test_pages_that_a_program_keeps_are_new_after_it(user: User, api: Api)
     assert [answer.status for answer in kept] == [200, 200]
 
 
+@pytest.mark.wide
 async def test_senders_and_clearers_at_once_leave_no_half(user: User, api: Api, model: ModelServer) -> None:
     """Each message is answered whole or refused whole, and after each clearing the thread begins with a question."""
     thread = await in_database(make_thread)(user, ["Hello", "Hi"])

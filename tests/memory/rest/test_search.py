@@ -138,6 +138,7 @@ async def test_a_query_must_say_something(api: Api, query: str) -> None:
     assert (await api.get(f"memories/search/?q={query}")).code == (400, "invalid_request", "invalid_message")
 
 
+@pytest.mark.once("what is it", "%00")
 @pytest.mark.parametrize("query", ["what is it", "%25%25%25 ' \" | %26 !", "天", "%F0%9F%8E%89", "%00"])
 async def test_whatever_is_asked_is_answered(api: Api, query: str) -> None:
     await api.post("threads/new/messages/", {"content": "My boat is called Marisol."})

@@ -15,7 +15,7 @@ from conversations.schedule import sweep
 from memory.models import Preferences, Topic
 from tests.conversations.rest.client import Api
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine"), pytest.mark.wide]
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 IDLE = timedelta(minutes=11)

@@ -138,6 +138,7 @@ def test_what_was_said_is_recalled_in_every_language(user: User, case: Case) -> 
     assert (best.text, best.thread) == (case.told, thread.id)
 
 
+@pytest.mark.once("English", "Arabic", "Chinese")
 @pytest.mark.parametrize("case", LANGUAGES.values(), ids=LANGUAGES)
 def test_the_side_bar_finds_it_while_it_is_typed(user: User, case: Case) -> None:
     thread = tell(user, case.told)
@@ -148,6 +149,7 @@ def test_the_side_bar_finds_it_while_it_is_typed(user: User, case: Case) -> None
     assert case.marked in [part for part, is_word in place.parts if is_word]
 
 
+@pytest.mark.once("*-indexed")
 @pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "just stored"])
 @pytest.mark.parametrize(("told", "asked", "marked"), WRITTEN.values(), ids=WRITTEN)
 def test_a_word_is_found_as_others_write_it(user: User, told: str, asked: str, marked: str, indexed: bool) -> None:
