@@ -1,12 +1,16 @@
 #!/usr/bin/env python
 """Django's commands. Without DATABASE_URL, the embedded PostgreSQL server runs while a command does."""
 
+import gc
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from traceback import format_exception
 from types import TracebackType
 
+import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
@@ -18,10 +22,18 @@ from conversations.runtime.text import printable
 WITHOUT_DATABASE = {"collectstatic", "doctor", "help", "translations", "version", "--help", "--version", "-h"}
 
 
-def database(command: str) -> AbstractContextManager[object]:
+@contextmanager
+def database(command: str) -> Iterator[None]:
+    """While the server starts, the applications are loaded."""
     if command in WITHOUT_DATABASE or not settings.DATABASE_IS_EMBEDDED:
-        return nullcontext()
-    return embedded.running(settings.LOCAL_DIR / "postgres")
+        yield
+        return
+    threads = ThreadPoolExecutor(1)
+    loading = threads.submit(django.setup)
+    threads.shutdown(wait=False)
+    with embedded.running(settings.LOCAL_DIR / "postgres"):
+        loading.result()
+        yield
 
 
 def print_failure(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -32,6 +44,7 @@ def print_failure(kind: type[BaseException], error: BaseException, traceback: Tr
 def main() -> None:
     sys.excepthook = print_failure
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    gc.disable()  # until the applications are loaded
     end_on_signals()
     try:
         with database(sys.argv[1] if len(sys.argv) > 1 else "help"):

@@ -1,3 +1,5 @@
+import gc
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,5 @@ class ConfigConfig(AppConfig):
         from config.languages import names  # noqa: PLC0415  # the models are there now
 
         names.translate()
+        gc.freeze()  # what is loaded stays, so it is not looked through for garbage
+        gc.enable()

@@ -13,7 +13,6 @@ import requests
 from django.conf import settings
 from django.db import connection
 
-from conversations.providers.http_client import environment_proxy, open_client
 from conversations.providers.inner_networks import Network
 
 SECONDS = 8.0
@@ -117,6 +116,8 @@ def document(url: str, *, is_renewed: bool = False) -> dict[str, Any]:
 
 
 async def _call(method: str, url: str, **values: Any) -> ProviderResponse:
+    from conversations.providers.http_client import environment_proxy, open_client  # noqa: PLC0415  (takes a tenth of the time of a start)
+
     networks, proxy = _networks.get(), environment_proxy(url)
     try:
         async with (

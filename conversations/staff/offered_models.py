@@ -10,7 +10,6 @@ from conversations.models import Connection, Model, ModelPrice
 from conversations.models.connections import Kind
 from conversations.providers import model_catalog
 from conversations.providers.connections import ADDRESSES, address_of
-from conversations.providers.known_prices import known_prices, known_window
 from conversations.providers.model_catalog import SMALL_WINDOW, Sizes
 from conversations.providers.model_listing import OfferedModel
 
@@ -33,6 +32,8 @@ def add_models(connection: Connection, offered: Sequence[OfferedModel]) -> list[
 
 def add_prices(row: Model) -> bool:
     """Give a model the prices that are known of where it is asked. Whether any are."""
+    from conversations.providers.known_prices import known_prices  # noqa: PLC0415  (takes a twentieth of a start)
+
     address, twin = address_of(row.provider), model_catalog.find(Kind.ANTHROPIC, row.name)
     if twin and urlsplit(address).hostname == urlsplit(ADDRESSES[Kind.ANTHROPIC]).hostname:
         prices = [copy(price) for price in twin.prices.all()]
@@ -44,6 +45,8 @@ def add_prices(row: Model) -> bool:
 
 
 def row_of(connection: Connection, offered: OfferedModel, *, order: int) -> Model:
+    from conversations.providers.known_prices import known_window  # noqa: PLC0415  (takes a twentieth of a start)
+
     twin = model_catalog.find(connection.kind, offered.id)
     listed = known_window(address_of(connection.slug), offered.id)
     window = offered.context_window or (twin.context_window if twin else listed or SMALL_WINDOW)

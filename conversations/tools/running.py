@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from conversations.accounts import allowances
 from conversations.runtime.db import in_database
 from conversations.tools import registered
@@ -70,6 +68,8 @@ def _with_noted_quotes(tool: Tool, call: ToolContext, input: Mapping[str, Any]) 
 
 def complaint(schema: Mapping[str, Any], input: Mapping[str, Any]) -> str | None:
     """What is wrong with the input, in a few words that don't repeat it; ``None`` where nothing is."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415  (takes long, and most processes never call a tool)
+
     error = next(
         iter(sorted(Draft202012Validator(schema).iter_errors(input), key=lambda error: list(error.path))), None
     )

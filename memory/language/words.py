@@ -8,12 +8,11 @@ import threading
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
+from typing import Any
 from zlib import crc32
-
-import snowballstemmer
 
 from conversations.runtime.word_tables import read_tables
 from memory.language.emoji import words_for_things
@@ -55,9 +54,7 @@ UNSPACED = re.compile(
 )
 SCRIPTS = {"russian": re.compile("[\u0400-\u04ff]"), "arabic": re.compile("[\u0600-\u06ff]")}
 MARKS = re.compile("[\u0300-\u036f]")
-UNSEEN_SIGNS = (
-    "".join(sign for sign in map(chr, range(0xAD, 0x2070)) if re.match(f"[{UNSEEN}\u0300-\u036f]", sign)) + "\ufeff"
-)
+UNSEEN_SIGNS = "".join(re.findall(f"[{UNSEEN}\u0300-\u036f]", "".join(map(chr, range(0xAD, 0x2070))))) + "\ufeff"
 """All marks and signs that ``bare_letters`` leaves away."""
 ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрстуфхцчшщъыьэюя")
 """Letters of stems, which have no marks."""
@@ -76,8 +73,11 @@ BASES = {language: bases_of(language) for language in SMALL}
 class Stemmers(threading.local):
     """A thread's own, by language: one keeps the word that it works on, and another thread's would be mixed into it."""
 
-    def __init__(self) -> None:
-        self.by_language = {language: snowballstemmer.stemmer(language) for language in SMALL}
+    @cached_property
+    def by_language(self) -> dict[str, Any]:
+        import snowballstemmer  # noqa: PLC0415  (loads thirty languages, which no start needs)
+
+        return {language: snowballstemmer.stemmer(language) for language in SMALL}
 
 
 STEMMERS = Stemmers()

@@ -8,7 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
-from django.db import DEFAULT_DB_ALIAS, OperationalError
+from django.core.management.sql import emit_post_migrate_signal
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
 from psycopg.errors import LockNotAvailable
 
 from config.management.output import PrintableCommand
@@ -43,7 +45,10 @@ class Command(PrintableCommand, migrate.Command):
                 self.stdout.write("The tables were made in an empty database.")
             for left in reversed(range(ATTEMPTS)):
                 try:
-                    super().handle(*args, **options)
+                    if is_whole and not options["verbosity"] and is_up_to_date():
+                        emit_post_migrate_signal(0, False, DEFAULT_DB_ALIAS)
+                    else:
+                        super().handle(*args, **options)
                     return
                 except OperationalError as error:
                     if not isinstance(error.__cause__, LockNotAvailable):
@@ -55,6 +60,12 @@ class Command(PrintableCommand, migrate.Command):
                         ) from error
                     self.stderr.write("A table is locked by somebody else; the migration is tried again.")
                     time.sleep(PAUSE_SECONDS)
+
+
+def is_up_to_date() -> bool:
+    """Then nothing is left but what follows each migration: Django would make all models of the past first."""
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 @contextmanager

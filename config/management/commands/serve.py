@@ -113,7 +113,6 @@ def give_way() -> None:
     imported stays for good, so that it is not looked through for garbage each time.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE)
 
