@@ -47,7 +47,7 @@ STEP = 0.05
 LEARN_SECONDS = 60.0
 """Between two looks at the requests of a model whose factor is known of as many as are learnt from."""
 LEARN_REPLIES = 5
-"""Between two looks where it is known of fewer."""
+"""Between two looks where it is known of fewer, or can't be learnt of those that there are."""
 KEEP_SECONDS = 10.0
 
 
@@ -90,10 +90,12 @@ def learn(provider: str, model: str) -> None:
     known = _kept.rows.get(key)
     _kept.ended[key] += 1
     rested = time.monotonic() - _kept.learnt.get(key, -math.inf) >= LEARN_SECONDS
-    if known and not rested and (known.samples >= NEWEST or _kept.ended[key] < LEARN_REPLIES):
+    if not rested and ((known and known.samples >= NEWEST) or _kept.ended[key] < LEARN_REPLIES):
         return
-    _kept.learnt[key], _kept.ended[key] = time.monotonic(), 0
-    factor = learnt(samples_of(provider, model))
+    samples = samples_of(provider, model)
+    _kept.learnt[key] = time.monotonic()
+    _kept.ended[key] = LEARN_REPLIES if len(samples) < FEWEST else 0
+    factor = learnt(samples)
     if factor is None or factor == known:
         return
     TokenFactor.objects.update_or_create(
