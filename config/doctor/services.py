@@ -123,7 +123,7 @@ def redis(facts: Mapping[str, Any]) -> list[Finding]:
 
 def look_at_search() -> Sequence[Finding]:
     """One search is asked for, as every service wants its key for it."""
-    from conversations.tools.search_web import SearchFailed, search  # noqa: PLC0415  (takes a tenth of the time of a start)
+    from conversations.tools.search_web import SearchFailed, search  # noqa: PLC0415  (slow)
 
     name = settings.OPENBOOK_SEARCH_SERVICE
     if not name:

@@ -116,7 +116,7 @@ def document(url: str, *, is_renewed: bool = False) -> dict[str, Any]:
 
 
 async def _call(method: str, url: str, **values: Any) -> ProviderResponse:
-    from conversations.providers.http_client import environment_proxy, open_client  # noqa: PLC0415  (takes a tenth of the time of a start)
+    from conversations.providers.http_client import environment_proxy, open_client  # noqa: PLC0415  (slow)
 
     networks, proxy = _networks.get(), environment_proxy(url)
     try:

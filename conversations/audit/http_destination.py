@@ -50,7 +50,7 @@ def authorization(token: str) -> dict[str, str]:
 
 
 async def _post(url: str, body: bytes, headers: dict[str, str]) -> None:
-    from conversations.providers.http_client import connection_code, open_client  # noqa: PLC0415  (takes a tenth of the time of a start)
+    from conversations.providers.http_client import connection_code, open_client  # noqa: PLC0415  (slow)
 
     try:
         async with (

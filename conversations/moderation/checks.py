@@ -114,7 +114,7 @@ def pieces_of(text: str) -> list[str]:
 
 async def by_webhook(moderator: Moderator, examined: Examined) -> Opinion:
     """By POST; the answer is ``{"action": "allow" | "mark" | "refuse", "labels": [...], "message": "for the person"}``."""
-    from conversations.providers.http_client import open_client  # noqa: PLC0415  (takes a tenth of the time of a start)
+    from conversations.providers.http_client import open_client  # noqa: PLC0415  (slow)
 
     body = json.dumps(_request(examined)).encode()
     client = open_client(settings.OPENBOOK_INNER_NETWORKS, connect_seconds=moderator.seconds)
