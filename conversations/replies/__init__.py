@@ -2,18 +2,16 @@
 along."""
 
 from conversations.replies.follow import follow, follow_ticking, watch
-from conversations.replies.generate import BegunReply, begin, go_on, let_run, retry, start, start_preset, stop
+from conversations.replies.generate import begin, go_on, retry, start, start_preset, stop
 from conversations.replies.leases import are_running, drain, startup
 
 __all__ = [
-    "BegunReply",
     "are_running",
     "begin",
     "drain",
     "follow",
     "follow_ticking",
     "go_on",
-    "let_run",
     "retry",
     "start",
     "start_preset",

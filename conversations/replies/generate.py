@@ -5,7 +5,6 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict, Unpack
 
 from django.contrib.auth.models import User
@@ -27,7 +26,7 @@ from conversations.replies.rounds import ReplyRun
 from conversations.replies.transcript import ReplyTranscript
 from conversations.replies.user_content import NewMessage, client_id, file_ids, user_blocks
 from conversations.runtime import telemetry
-from conversations.runtime.db import in_database
+from conversations.runtime.db import in_database, on_event_loop
 from conversations.runtime.telemetry import ReplyStep
 from memory.index.index_turns import catch_up_if_possible
 
@@ -59,25 +58,17 @@ class NewTurn(TypedDict):
     token: NotRequired[ApiToken | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BegunReply:
-    """What is stored of a reply, and the step that its listeners see. Nothing is generated before ``let_run``."""
-
-    opened: OpenedReply
-    step: ReplyStep
-
-
 async def start(**values: Unpack[NewTurn]) -> OpenedReply:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
 
     Returns as soon as the turn is committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says
     what to do; then nothing is stored.
     """
-    return let_run(await in_database(begin)(**values))
+    return await in_database(begin)(**values)
 
 
-def begin(**values: Unpack[NewTurn]) -> BegunReply:
-    """The first half of ``start``, in a thread for the database. The second is ``let_run``, on the event loop."""
+def begin(**values: Unpack[NewTurn]) -> OpenedReply:
+    """The same as ``start``, from within a step for the database."""
     files, results = file_ids(values.get("files")), values.get("results", ())
     message = NewMessage(
         user=values["user"],
@@ -144,26 +135,25 @@ async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
 
 
 async def _start(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedReply:
-    return let_run(await in_database(_begin)(open_it, **values))
+    return await in_database(_begin)(open_it, **values)
 
 
-def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> BegunReply:
-    """Store what a reply begins with."""
+def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedReply:
+    """Store what a reply begins with, and have it generated, also where whoever asked leaves meanwhile."""
     if is_draining():
         raise Unavailable("The server is restarting. Nothing was stored; send again in a moment.")
     with telemetry.listener.reply() as step:
         opened = open_it(**values)
         if not opened.repeated:
             step.record_opened(opened.thread, opened.reply)
-    return BegunReply(opened=opened, step=step)
+    if not opened.repeated:
+        on_event_loop(_let_run, opened, step)
+    return opened
 
 
-def let_run(begun: BegunReply) -> OpenedReply:
-    """Let a reply be generated that was stored, unless it was there before."""
-    if not begun.opened.repeated:
-        with begun.step:
-            _set_going(journal(), begun.opened, begun.step)
-    return begun.opened
+def _let_run(opened: OpenedReply, step: ReplyStep) -> None:
+    with step:
+        _set_going(journal(), opened, step)
 
 
 def _set_going(book: Journal, opened: OpenedReply, step: ReplyStep) -> None:

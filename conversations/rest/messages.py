@@ -15,8 +15,9 @@ from conversations import replies, threads, wire
 from conversations.context.record.snapshot_shapes import SnapshotAnswer
 from conversations.errors import InvalidMessage, ReplyNotFound
 from conversations.models import Message, Scope, Thread
-from conversations.replies import BegunReply, model_requests
+from conversations.replies import model_requests
 from conversations.replies.events import Event, data_of
+from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import NewMessage, file_ids, user_blocks
 from conversations.rest import conditional
 from conversations.rest.base import STREAMED, AsyncAPIView, Continuation, caller, event_stream, token_of
@@ -183,7 +184,7 @@ class ReplyEvents(AsyncAPIView):
         return event_stream(reply.id, after=int(last_event))
 
 
-def _begin(request: Request, thread_id: str) -> BegunReply:
+def _begin(request: Request, thread_id: str) -> OpenedReply:
     payload = valid(MessageRequest, request)
     return replies.begin(
         user=caller(request),
@@ -201,13 +202,12 @@ def _begin(request: Request, thread_id: str) -> BegunReply:
     )
 
 
-async def _followed(begun: BegunReply) -> HttpResponseBase:
-    return event_stream(replies.let_run(begun).reply.id)
+async def _followed(opened: OpenedReply) -> HttpResponseBase:
+    return event_stream(opened.reply.id)
 
 
-async def _whole_reply(begun: BegunReply) -> Response:
+async def _whole_reply(opened: OpenedReply) -> Response:
     """The stored turns of a reply, once it has ended."""
-    opened = replies.let_run(begun)
     question = opened.question
     ending = await ended(opened.reply.id, user_message=str(question.id))
     versions = await in_database(paths.versions_of)(question) if paths.may_have_versions(question) else None

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import islice
 from typing import Any, cast
@@ -32,12 +32,15 @@ from conversations.runtime import telemetry
 # Not asgiref's shared thread: there, one slow query holds up every socket of the process.
 EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
 
+_loop: ContextVar[asyncio.AbstractEventLoop] = ContextVar("loop")
+"""Of a step in a thread: the event loop that it was begun from."""
+
 
 def in_database[**P, R](
     function: Callable[P, R], *, executor: ThreadPoolExecutor = EXECUTOR
 ) -> Callable[P, Coroutine[Any, Any, R]]:
     """Run a synchronous database step in a thread; its connection goes back to the pool afterwards. Whoever stops waiting
-    doesn't stop the step."""
+    doesn't stop the step, once it has begun."""
 
     def step(asked: float, /, *args: P.args, **kwargs: P.kwargs) -> R:
         telemetry.listener.database_step(time.perf_counter() - asked)
@@ -47,10 +50,18 @@ def in_database[**P, R](
             close_old_connections()
 
     async def stepped(*args: P.args, **kwargs: P.kwargs) -> R:
-        run_here = partial(copy_context().run, step, time.perf_counter(), *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(executor, run_here)
+        loop, context = asyncio.get_running_loop(), copy_context()
+        context.run(_loop.set, loop)
+        run_here = partial(context.run, step, time.perf_counter(), *args, **kwargs)
+        return await loop.run_in_executor(executor, run_here)
 
     return stepped
+
+
+def on_event_loop[**P](function: Callable[P, object], *args: P.args) -> None:
+    """Within such a step: have this called on its event loop, before whoever waits for the step goes on, and also where nobody
+    waits for it any more."""
+    _loop.get().call_soon_threadsafe(function, *args)
 
 
 def connect(name: str) -> psycopg.Connection:

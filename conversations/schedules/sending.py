@@ -26,7 +26,7 @@ from conversations.errors import (
     Unavailable,
 )
 from conversations.models import AccountDeletion, Schedule
-from conversations.replies import BegunReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.runtime import clock
 from conversations.runtime.db import in_database
 from conversations.runtime.running_tasks import RunningTasks
@@ -73,20 +73,19 @@ def due(busy: Collection[uuid.UUID], *, most: int) -> list[Schedule]:
 
 async def send(schedule: Schedule) -> None:
     """Send one that is due, and follow its reply to the end."""
-    begun = await in_database(begin)(schedule)
-    if begun:
-        opened = replies.let_run(begun)
+    opened = await in_database(begin)(schedule)
+    if opened:
         async for _ in replies.follow(opened.reply.id):
             pass
 
 
-def begin(schedule: Schedule) -> BegunReply | None:
-    """Store the message and note that it is sent; or note why it is not, and ``None``."""
+def begin(schedule: Schedule) -> OpenedReply | None:
+    """Let the message be answered and note that it is sent; or note why it is not, and ``None``."""
     due_at = schedule.next_at
     assert due_at
     try:
         notices.demand(schedule.user)
-        begun = replies.begin(
+        opened = replies.begin(
             user=schedule.user,
             thread_id=schedule.thread_id,
             content=schedule.content,
@@ -107,14 +106,14 @@ def begin(schedule: Schedule) -> BegunReply | None:
     following = None if schedule.at else schedules.times_of(schedule).next_after(now, schedule.time_zone)
     _note(
         schedule,
-        thread=begun.opened.thread.id,
+        thread=opened.thread.id,
         next_at=following,
         rests_until=None,
         last_sent_at=now,
-        last_reply=begun.opened.reply.id,
+        last_reply=opened.reply.id,
         last_error="",
     )
-    return begun
+    return opened
 
 
 def _refused(schedule: Schedule, refusal: OpenbookError) -> None:
