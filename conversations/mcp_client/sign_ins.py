@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from conversations import audit
@@ -32,6 +33,8 @@ from conversations.runtime import clock, encryption
 PENDING_FOR = timedelta(minutes=10)
 SOON = timedelta(seconds=30)
 """Before its end an access token is renewed."""
+RENEWING, LOOK_SECONDS = timedelta(seconds=15), 0.1
+"""How long nobody else renews a sign-in that somebody does: longer than that takes. Who waits for it looks so often."""
 REVOKING_SECONDS = 10.0
 AGAIN = "you have to sign in to it again"
 
@@ -81,7 +84,7 @@ def finish(user: User, server: McpServer, *, state: str, code: str, issuer: str 
     except SignInFailed as error:
         raise ServerSignInFailed(problem=str(error)) from error
     with transaction.atomic():
-        _store(user.pk, server, granted)
+        _store(McpSignIn.objects.filter(user=user, server=server), granted)
         if server.user_id == user.pk:
             McpServer.objects.filter(id=server.id).update(signs_in=True)
         audit.record(AuditKind.SERVER_CHANGED, target=server, details={"fields": ["sign_in"]})
@@ -135,7 +138,7 @@ def endpoint_of(server: McpServer, user_id: int, *, but: Endpoint | None = None)
     if _counts(row) and endpoint != but:
         return endpoint
     try:
-        return _renewed(server, row.id, endpoint)
+        return _renewed(server, row)
     except SignInRefused:
         McpSignIn.objects.filter(id=row.id, grant=row.grant).update(grant=b"", updated_at=clock.now())
         raise
@@ -161,18 +164,32 @@ def _secret_of(server: McpServer) -> dict[str, str]:
         raise ServerError("its secret was encrypted with another SECRET_KEY; write it anew") from None
 
 
-@transaction.atomic
-def _renewed(server: McpServer, row_id: uuid.UUID, stale: Endpoint) -> Endpoint:
-    """One at a time: a token that renews counts once."""
-    row = McpSignIn.objects.select_for_update().filter(id=row_id).exclude(grant=b"").first()
-    if row is None:
+def _renewed(server: McpServer, row: McpSignIn) -> Endpoint:
+    """One at a time, as a token that renews counts once: whoever else needs it waits, and is given what was got. No row is
+    locked meanwhile."""
+    same = McpSignIn.objects.filter(id=row.id, grant=row.grant)
+    while not _claim(same):
+        current = McpSignIn.objects.filter(id=row.id).exclude(grant=b"").first()
+        if current is None:
+            raise SignInRefused(AGAIN)
+        if bytes(current.grant) != bytes(row.grant):
+            return _endpoint(server, current)
+        time.sleep(LOOK_SECONDS)
+    try:
+        granted = asyncio.run(endpoints.renew_sign_in(_grant_of(row)))
+    except ServerError:
+        same.update(renewing_until=None)
+        raise
+    if not _store(same, granted):  # signed out, or in anew, meanwhile
+        revoke([_encrypted(granted.grant)])
         raise SignInRefused(AGAIN)
-    endpoint = _endpoint(server, row)
-    if endpoint != stale:
-        return endpoint  # somebody renewed it meanwhile
-    granted = asyncio.run(endpoints.renew_sign_in(_grant_of(row)))
-    _store(row.user_id, server, granted)
     return _bearing(server, granted.grant)
+
+
+def _claim(same: QuerySet[McpSignIn]) -> bool:
+    now = clock.now()
+    free = same.filter(Q(renewing_until=None) | Q(renewing_until__lte=now))
+    return free.update(renewing_until=now + RENEWING) > 0
 
 
 def _endpoint(server: McpServer, row: McpSignIn) -> Endpoint:
@@ -211,13 +228,18 @@ def _taken(user: User, server: McpServer) -> str:
         raise SignInFailed("no sign-in of yours is under way") from None
 
 
-def _store(user_id: int, server: McpServer, granted: Granted) -> None:
+def _store(rows: QuerySet[McpSignIn], granted: Granted) -> bool:
+    """Whether it is still there to be stored."""
     now = clock.now()
-    McpSignIn.objects.filter(user=user_id, server=server).update(
-        issuer=granted.issuer,
-        grant=_encrypted(granted.grant),
-        expires_at=None if granted.seconds is None else now + timedelta(seconds=granted.seconds),
-        updated_at=now,
+    return (
+        rows.update(
+            issuer=granted.issuer,
+            grant=_encrypted(granted.grant),
+            expires_at=None if granted.seconds is None else now + timedelta(seconds=granted.seconds),
+            renewing_until=None,
+            updated_at=now,
+        )
+        > 0
     )
 
 

@@ -61,7 +61,7 @@ class McpSignIn(models.Model):
 
     ``pending`` is what its callback needs, for a while from ``pending_at``; ``grant`` the tokens, with where they are renewed
     and revoked and the address of the server that alone is sent them. Both are JSON, encrypted; empty: none. ``expires_at`` is
-    when the access token has to be renewed, where that is known.
+    when the access token has to be renewed, where that is known; until ``renewing_until`` somebody does.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -72,6 +72,7 @@ class McpSignIn(models.Model):
     pending_at = models.DateTimeField(null=True)
     grant = models.BinaryField(default=b"")
     expires_at = models.DateTimeField(null=True)
+    renewing_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 

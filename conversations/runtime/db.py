@@ -58,7 +58,7 @@ def in_database[**P, R](
     return stepped
 
 
-def on_event_loop[**P](function: Callable[P, object], *args: P.args) -> None:
+def on_event_loop[*Values](function: Callable[[*Values], object], *args: *Values) -> None:
     """Within such a step: have this called on its event loop, before whoever waits for the step goes on, and also where nobody
     waits for it any more."""
     _loop.get().call_soon_threadsafe(function, *args)

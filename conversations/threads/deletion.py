@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import F, QuerySet, Value
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
 from artifacts.models import Artifact
@@ -19,7 +19,8 @@ from conversations.context.turns.groups import FILE
 from conversations.errors import ProjectNotEmpty, ReplyInProgress
 from conversations.files import store
 from conversations.holds import coverage, custody
-from conversations.models import ApiToken, File, Message, Project, Reply, Thread, data_map
+from conversations.mcp_client import sign_ins
+from conversations.models import ApiToken, File, McpSignIn, Message, Project, Reply, Thread, data_map
 from conversations.models.deletion_guard import allow_deletion
 from conversations.runtime import clock
 from conversations.runtime.wording import worded
@@ -154,7 +155,8 @@ def clear_thread(thread: Thread) -> Clearing:
 
 
 def delete_user(user: User) -> None:
-    """With all of the user's threads. Raises ``ReplyInProgress`` while a reply is running in one."""
+    """With all of the user's threads; sign-ins to servers are revoked once that is stored. Raises ``ReplyInProgress`` while a
+    reply is running in one."""
     with allow_deletion():
         rows = threads.of(user).select_for_update()
         if Reply.objects.filter(user=user, thread__in=list(rows), status=Reply.Status.RUNNING).exists():
@@ -162,6 +164,7 @@ def delete_user(user: User) -> None:
         ledger.note(ledger.Kind.ACCOUNT, ledger.account_id(user))
         custody.keep_account(user)
         rows.delete()
+        sign_ins.forget(McpSignIn.objects.filter(Q(user=user) | Q(server__user=user)))
         _forget_name(user)
         user.delete()
 

@@ -4,6 +4,7 @@ It has no network, starts no process and reads nothing but its folder and Python
 """
 
 import asyncio
+import codecs
 import json
 import os
 import signal
@@ -124,16 +125,19 @@ async def _printed(process: Process, job: bytes) -> str:
         process.stdin.write(job)
         await process.stdin.drain()
         process.stdin.close()
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     half = MOST_PRINTED // 2
-    first = last = b""
-    count = 0
-    while piece := await process.stdout.read(PIECE):
+    first = last = ""
+    count, is_over = 0, False
+    while not is_over:
+        data = await process.stdout.read(PIECE)
+        is_over = not data
+        piece = decoder.decode(data, final=is_over)
         count += len(piece)
         taken = max(0, half - len(first))
         first, last = first + piece[:taken], (last + piece[taken:])[-half:]
     left_out = count - len(first) - len(last)
-    parts = [first, CUT.format(count=f"{left_out:,}").encode() if left_out else b"", last]
-    return b"".join(parts).decode(errors="replace")
+    return first + (CUT.format(count=f"{left_out:,}") if left_out else "") + last
 
 
 def _is_full(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 The two are at different addresses. Everybody who comes to ``/authorize`` is signed in at once and sent back with a code.
 """
 
+import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator
@@ -51,6 +52,8 @@ class Accounts(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
     refresh: dict[str, RefreshToken] = field(default_factory=dict)
     revoked: list[str] = field(default_factory=list)
     renewals: int = 0
+    held: asyncio.Event | None = None
+    """While it is not set no sign-in is renewed."""
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
         return self.clients.get(client_id)
@@ -92,6 +95,8 @@ class Accounts(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
     ) -> OAuthToken:
         del self.refresh[refresh_token.token]
         self.renewals += 1
+        if self.held:
+            await self.held.wait()
         return self.given(client.client_id, scopes, refresh_token.resource)
 
     async def load_access_token(self, token: str) -> AccessToken | None:

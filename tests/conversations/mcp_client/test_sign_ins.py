@@ -1,5 +1,6 @@
 """People sign in to servers by OAuth: at the authorization server of the SDK, and at those that lie; and what thieves get."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import AsyncClient
 from pytest_django import Settings
 
@@ -16,6 +18,7 @@ from conversations.models import McpServer, McpSignIn, Thread
 from conversations.models.mcp import SIGN_IN_PURPOSE
 from conversations.runtime import clock, encryption
 from conversations.runtime.db import in_database
+from conversations.threads.deletion import delete_user
 from tests import model_scripts as scripts
 from tests.asgi_server import serving
 from tests.conversations.factories import make_thread, make_user
@@ -24,6 +27,7 @@ from tests.conversations.mcp_client.test_mcp_client import ask, loopback, result
 from tests.conversations.mcp_client.tool_server import ToolServer, tool
 from tests.conversations.rest.client import Api
 from tests.model_server import ModelServer
+from tests.waiting import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 __all__ = ["loopback"]
@@ -129,6 +133,31 @@ async def test_a_person_signs_in_calls_tools_is_renewed_and_signs_out(
 
 def _decrypted(row: McpSignIn) -> str:
     return encryption.decrypt(bytes(row.grant), purpose=SIGN_IN_PURPOSE)
+
+
+async def test_two_at_once_renew_once_lock_no_row_and_an_account_that_is_deleted_is_signed_out(
+    person: Person, server: GuardedServer
+) -> None:
+    accounts = server.accounts
+    id = await person.connect(server.tools.url)
+    await person.come_back(await person.sign_in(id))
+    accounts.access.clear()
+    accounts.held = asyncio.Event()
+    asked = [asyncio.create_task(person.api.post(f"mcp-servers/{id}/refresh/")) for _ in range(2)]
+    await asyncio.to_thread(until, lambda: accounts.renewals)
+
+    def lock() -> McpSignIn:
+        with transaction.atomic():
+            return McpSignIn.objects.select_for_update(nowait=True).get()
+
+    assert (await in_database(lock)()).renewing_until
+    accounts.held.set()
+    assert [answer.status for answer in await asyncio.gather(*asked)] == [200, 200]
+    assert accounts.renewals == 1 and (await in_database(lock)()).renewing_until is None
+
+    (renewing,) = accounts.refresh
+    await in_database(delete_user)(person.user)
+    assert accounts.revoked == [renewing]
 
 
 async def test_each_person_signs_in_to_a_server_for_everybody(

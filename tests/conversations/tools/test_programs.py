@@ -54,6 +54,7 @@ print('done')
         ("import os; os.mkdir('below')", "Permission denied"),
         ("x = bytearray(2**30)", "MemoryError"),
         ("print('y' * 10**8)", "99,984,001 characters of what was printed are left out here"),
+        ("print('é' * 10**6, end='')", "984,000 characters of what was printed are left out here"),
         (
             "import os; print(sorted(os.environ))",
             "['HOME', 'LC_CTYPE', 'OPENBLAS_NUM_THREADS', 'PYTHONUTF8', 'TMPDIR']",
