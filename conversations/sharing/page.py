@@ -13,6 +13,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.reasons import OFF_PATH, Reason, personal_words
 from conversations.context.record import snapshots
 from conversations.context.turns.groups import FILE
+from conversations.context.turns.sources import WebSourceAnswer, sources_of
 from conversations.errors import FileNotFound, ShareNotFound
 from conversations.models import ContextSnapshot, File, Message, Share
 from conversations.runtime.ids import ids_near
@@ -45,13 +46,14 @@ class SharedBook:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedTurn:
-    """``had_files``: it brought files that the link doesn't show."""
+    """``had_files``: it brought or made files that the link doesn't show. ``sources`` are those of a reply."""
 
     is_person: bool
     text: str
     status: str
     files: Sequence[SharedFile]
     had_files: bool
+    sources: Sequence[WebSourceAnswer]
     book: SharedBook | None
 
 
@@ -132,6 +134,7 @@ def _turn(
         status="" if turn.status in (Message.Status.COMPLETE, Message.Status.REFUSED) else turn.status,
         files=[files[id] for id in ids if id in files],
         had_files=bool(ids) and not share.shows_files,
+        sources=[] if is_person else sources_of(turn.blocks),
         book=None if is_person else books.get(turn.reply_id),
     )
 

@@ -18,6 +18,7 @@ from tests.browser.embedding_site import SECRET, EmbeddingSite, embedding_site
 from tests.browser.pages import Chat, KeptPages, launch
 from tests.browser.rows import add_reader
 from tests.model_server import ModelServer
+from tests.other_services import Elsewhere, elsewhere
 from tests.processes import ServerProcess, server, started
 from tests.services import fresh_database
 from tests.waiting import until
@@ -59,7 +60,21 @@ def shop() -> Iterator[EmbeddingSite]:
 
 
 @pytest.fixture(scope="session")
-def server_environment(static_files: None, shared_model: ModelServer, shop: EmbeddingSite) -> dict[str, str]:
+def searches() -> Iterator[Elsewhere]:
+    """A service that finds four pages, whatever it is asked."""
+    titles = ("<img src=x onerror=alert(1)>", "Caulk", "Tar", "Rivets")
+    found = [
+        {"title": title, "url": f"https://boats.example/{place}?a=1&b='2'", "content": ""}
+        for place, title in enumerate(titles)
+    ]
+    with elsewhere({"*": (200, {}, json.dumps({"results": found}))}) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def server_environment(
+    static_files: None, shared_model: ModelServer, shop: EmbeddingSite, searches: Elsewhere
+) -> dict[str, str]:
     return {
         "OPENBOOK_PROVIDER": "anthropic",
         "ANTHROPIC_API_KEY": "key-of-the-tests",
@@ -67,6 +82,9 @@ def server_environment(static_files: None, shared_model: ModelServer, shop: Embe
         "DJANGO_SUPERUSER_PASSWORD": "correct-horse-battery-9",
         "OPENBOOK_SIGNUP": "on",
         "OPENBOOK_SHARING": "on",
+        "OPENBOOK_SEARCH_SERVICE": "searxng",
+        "OPENBOOK_SEARCH_URL": searches.url,
+        "OPENBOOK_RUN_PYTHON": "1",
         "OPENBOOK_INNER_NETWORKS": "127.0.0.0/8",
         "OPENBOOK_EMBED_SITES": json.dumps({"shop": {"secret": SECRET, "origins": [shop.url]}}),
     }

@@ -1,6 +1,8 @@
 """What would take a browser too long to do by hand, written straight into the server's database."""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -124,6 +126,20 @@ def ask_of(database: str, assistant: str, provider: str) -> None:
     """Who is asked for this assistant; the server's default one where it is empty."""
     with psycopg.connect(database) as connection:
         connection.execute("UPDATE conversations_assistant SET provider = %s WHERE slug = %s", (provider, assistant))
+
+
+@contextmanager
+def with_tools(database: str, *names: str) -> Iterator[None]:
+    """The default assistant has these, too."""
+    with psycopg.connect(database) as connection:
+        (before,) = connection.execute("SELECT tools FROM conversations_assistant WHERE is_default").fetchone() or ([],)
+        set_tools = "UPDATE conversations_assistant SET tools = %s WHERE is_default"
+        connection.execute(set_tools, [[*before, *names]])
+        connection.commit()
+        try:
+            yield
+        finally:
+            connection.execute(set_tools, [before])
 
 
 def add_reader(database: str, *, is_staff: bool = False) -> str:

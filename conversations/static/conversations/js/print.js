@@ -9,6 +9,7 @@ import { dateFormat, gettext, ngettext } from "./language.js";
 import { renderWritten } from "./markdown.js";
 import { mathsSet } from "./maths.js";
 import { Prose } from "./prose.js";
+import { wholeSourceList } from "./sources.js";
 import { clock, fullTime, noteOf } from "./words.js";
 
 const PAGE = 200;
@@ -85,6 +86,7 @@ function turnOf(message) {
       h("time", { datetime: message.created_at, title: fullTime(message.created_at) }, clock(message.created_at)),
     ),
     ...contentOf(message),
+    ...wholeSourceList(message.status === "forgotten" ? [] : (message.sources ?? [])),
     note && h("p", { class: "sheet-turn-note" }, note),
   );
 }

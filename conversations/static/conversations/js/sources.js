@@ -13,12 +13,23 @@ export function sourceList(sources) {
   if (!sources.length) return null;
   const rest = sources.slice(MOST_SHOWN);
   const more = ngettext("{count} more source", "{count} more sources", rest.length, { count: rest.length });
-  return h(
-    "nav",
-    { class: "turn-sources", "aria-label": gettext("Sources") },
+  return named(
     list(sources.slice(0, MOST_SHOWN)),
     rest.length > 0 && h("details", {}, h("summary", {}, more, icon("choose")), list(rest)),
   );
+}
+
+/**
+ * For paper, which nothing can be unfolded on.
+ * @param {Source[]} sources
+ * @returns {Node[]}
+ */
+export function wholeSourceList(sources) {
+  return sources.length ? [named(list(sources))] : [];
+}
+
+function named(...lists) {
+  return h("nav", { class: "turn-sources", "aria-label": gettext("Sources") }, ...lists);
 }
 
 function list(sources) {
