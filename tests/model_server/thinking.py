@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.model_scripts import Step
-from tests.model_server.families import can_read, family_of
+from tests.model_server.families import ENABLED, can_read, family_of
 from tests.model_server.prompts import THINKING_TYPES, Place, prefix_digest
 from tests.model_server.rules import blocks
 
@@ -22,6 +22,8 @@ MODIFIED = (
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. "
     "These blocks must remain as they were in the original response."
 )
+EXPECTED = "Expected `thinking` or `redacted_thinking`"
+STARTS = "When `thinking` is enabled, a final `assistant` message must start with a thinking block."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +151,10 @@ class ThinkingLedger:
         """Of the latest assistant message all thinking has to be there, and as it was, where there is any."""
         i = max((i for i, message in enumerate(body["messages"]) if message["role"] == "assistant"), default=-1)
         there = [issued for (message, _), issued in verdict.read.items() if message == i]
+        if (body.get("thinking") or {}).get("type") == ENABLED and i == len(body["messages"]) - 2:
+            first, results = blocks(body["messages"][i])[:1], blocks(body["messages"][-1])
+            if first and first[0]["type"] not in THINKING_TYPES and results[0]["type"] == "tool_result":
+                return f"messages.{i}.content.0.type: {EXPECTED}, but found `{first[0]['type']}`. {STARTS}"
         needed = {issued.answer for issued in there}
         if self.demands_thinking and i == len(body["messages"]) - 2:
             needed |= {self.called.get(block.get("id", ""), "") for block in blocks(body["messages"][i])}

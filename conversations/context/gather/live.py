@@ -34,7 +34,10 @@ class LiveReader:
         model = options.model or model_of(assistant, request.provider)
         row = request.provider.describe(model)
         allowance = OutputAllowance.of(
-            row, options.thinking(assistant), answer=options.at_most(assistant.max_output_tokens)
+            row,
+            options.thinking(assistant),
+            answer=options.at_most(assistant.max_output_tokens),
+            without_thoughts=any(block["type"] == "tool_result" for block in request.newest.content),
         )
         return Facts(
             assistant=assistant if row.uses_memory else with_the_conversation_alone(assistant),

@@ -20,8 +20,9 @@ OFF_EFFORTS = (Effort.LOW, Effort.MEDIUM, Effort.HIGH)
 """Those that every model takes with thinking off."""
 
 
-def plan_for(model: Model, assistant: Assistant) -> ThinkingPlan:
-    """What a reply's request says. Without tokens for thinking it is off, where the model allows that.
+def plan_for(model: Model, assistant: Assistant, *, without_thoughts: bool = False) -> ThinkingPlan:
+    """What a reply's request says. Without tokens for thinking it is off, where the model allows that. ``without_thoughts``: it
+    goes on from calls of tools, and what was thought before them is not there, without which no budget for more is taken.
 
     ``display`` is always said: what a model does unasked differs from one to the next, and has changed before.
     """
@@ -34,7 +35,7 @@ def plan_for(model: Model, assistant: Assistant) -> ThinkingPlan:
             return ThinkingPlan(mode="adaptive", display=display, effort=effort, room=room)
         case Model.Thinking.ADAPTIVE:
             return _off(model, effort, display, SMALLEST_ROOM)
-        case Model.Thinking.BUDGET if room >= SMALLEST_BUDGET:
+        case Model.Thinking.BUDGET if room >= SMALLEST_BUDGET and not without_thoughts:
             return ThinkingPlan(mode="enabled", display=display, effort=effort, room=room)
     return ThinkingPlan(effort=effort)
 
@@ -56,8 +57,10 @@ class OutputAllowance:
     thinking: ThinkingPlan
 
     @classmethod
-    def of(cls, model: Model, assistant: Assistant, *, answer: int) -> "OutputAllowance":
-        plan = plan_for(model, assistant)
+    def of(
+        cls, model: Model, assistant: Assistant, *, answer: int, without_thoughts: bool = False
+    ) -> "OutputAllowance":
+        plan = plan_for(model, assistant, without_thoughts=without_thoughts)
         return cls(max_tokens=min(answer + plan.room, model.max_output), thinking=plan)
 
     @classmethod

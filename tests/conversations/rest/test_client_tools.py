@@ -134,6 +134,23 @@ async def test_the_tool_runner_of_the_sdk_runs_unchanged_in_one_thread(
     await proven(model)
 
 
+async def test_a_model_that_thinks_within_a_budget_answers_a_result_without(
+    client: AsyncAnthropic, model: ModelServer
+) -> None:
+    """The API takes no budget where the thoughts before the call are missing."""
+    await Assistant.objects.aupdate(model="claude-haiku-4-5", thinking_tokens=2_048)
+    model.script(scripts.turn(call("get_weather", {"place": "Oslo"}, "toolu_1")), scripts.text("Rain."))
+    message = await client.beta.messages.tool_runner(
+        model="companion",
+        max_tokens=500,
+        tools=[get_weather],
+        messages=[{"role": "user", "content": "What is the weather in Oslo?"}],
+    ).until_done()
+    assert message.content[0].text == "Rain."  # type: ignore[union-attr]
+    assert [body.get("thinking", {}).get("type") for body in model.bodies] == ["enabled", None]
+    await proven(model)
+
+
 async def test_the_memory_tool_of_the_sdk_keeps_its_files_with_the_program(
     client: AsyncAnthropic, model: ModelServer, tmp_path: Path
 ) -> None:

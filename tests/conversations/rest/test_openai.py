@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import AsyncClient
+from openai import AsyncOpenAI
 from pytest_django import Settings
 
 from artifacts.models import Artifact
@@ -25,9 +26,13 @@ from tests.conversations.factories import make_user
 from tests.conversations.proofs import remade_exactly
 from tests.conversations.providers.odd_streams import CHAT, calls, chunk, piece, said, sse
 from tests.conversations.rest.client import Api
+from tests.conversations.rest.test_chat_completions import client
+from tests.conversations.rest.test_client_tools import FUNCTION
 from tests.conversations.staff.conftest import open_content, page_url
 from tests.html import as_read
 from tests.model_scripts import Gate, Raw, ScriptedStream
+
+__all__ = ["client"]
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -92,6 +97,31 @@ async def test_a_round_of_tool_calls_saves_an_artifact(
     answer = await api.post(f"threads/{thread}/messages/", {"content": "Thanks."})
     assert answer.status == 201, answer.body
     assert [message["role"] for message in chat_model.chats[-1]["messages"]][-3:] == ["tool", "assistant", "user"]
+
+
+@pytest.mark.parametrize("kind", ["openai", "ollama"])
+async def test_tools_that_a_program_runs_are_sent_as_the_server_takes_them(
+    client: AsyncOpenAI, chat_model: ChatServer, settings: Settings, kind: str
+) -> None:
+    be(chat_model, kind, settings)
+    await Assistant.objects.aupdate(tools=[])
+    where = {"place": "Oslo"}
+    call = chat.Call(name="get_weather", arguments=where, id="call_1")
+    chat_model.say(chat.answer(chat.Thought("It rains there."), call), chat.answer("Rain."))
+    messages: list[Any] = [{"role": "user", "content": "The weather in Oslo?"}]
+    first = await client.chat.completions.create(model="x", messages=messages, tools=[FUNCTION])
+    messages.append(first.choices[0].message)
+    messages.append({"role": "tool", "tool_call_id": "call_1", "content": "12 degrees"})
+    answer = await client.chat.completions.create(model="x", messages=messages, tools=[FUNCTION])
+    assert answer.choices[0].message.content == "Rain."
+    asked, told = chat_model.chats
+    assert asked["tools"] == told["tools"] == [FUNCTION]
+    called, result = told["messages"][-2:]
+    (sent,) = called["tool_calls"]
+    assert (called["role"], sent["id"], sent["function"]["name"]) == ("assistant", "call_1", "get_weather")
+    assert json.loads(sent["function"]["arguments"]) == where
+    assert (result["role"], result["tool_call_id"]) == ("tool", "call_1") and "12 degrees" in str(result["content"])
+    assert await in_database(snapshots.proof)(await newest_snapshot())
 
 
 async def test_the_same_thread_goes_on_with_another_provider(
