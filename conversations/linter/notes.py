@@ -4,7 +4,7 @@ The notes are looked at in this process, each for itself; what is found holds th
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import batched, combinations
 from typing import Any
@@ -39,6 +39,18 @@ class Note:
     count: int
     tokens: int
     example: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Meaning:
+    """What a text says, as far as notes are compared by it."""
+
+    key: Key
+    slots: frozenset[tuple[str, str, str]]
+
+
+type Meanings = Mapping[str, Meaning]
+"""By the text of a note."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,20 +107,26 @@ def _words(text: str) -> list[str]:
     return [*words, *others]
 
 
-def similar(notes: Iterable[Note]) -> list[Row]:
-    return _pairs_as_rows(pair for same in _by_person(notes) for pair in similar_pairs(same))
+def meanings_of(notes: Iterable[Note]) -> Meanings:
+    """Each text is taken apart once, which takes a millisecond."""
+    texts = {note.text for note in notes}
+    return {text: Meaning(key=key_of(text), slots=slots_of(text)) for text in texts}
 
 
-def contradicting(notes: Iterable[Note]) -> list[Row]:
-    return _pairs_as_rows(pair for same in _by_person(notes) for pair in contradicting_pairs(same))
+def similar(notes: Iterable[Note], meanings: Meanings) -> list[Row]:
+    return _pairs_as_rows(pair for same in _by_person(notes) for pair in similar_pairs(same, meanings))
 
 
-def similar_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
+def contradicting(notes: Iterable[Note], meanings: Meanings) -> list[Row]:
+    return _pairs_as_rows(pair for same in _by_person(notes) for pair in contradicting_pairs(same, meanings))
+
+
+def similar_pairs(notes: Sequence[Note], meanings: Meanings) -> Iterator[Pair]:
     """Notes of one person that have nearly all their words that count in common, and both deny or both don't. Pure."""
-    keys = {note.id: key_of(note.text) for note in notes}
-    for one, other in _sharing_words(notes, keys):
-        if _is_similar(keys[one.id], keys[other.id]):
-            yield _pair(one, other)
+    keys = [meanings[note.text].key for note in notes]
+    for one, other in _sharing_words(keys):
+        if _is_similar(keys[one], keys[other]):
+            yield _pair(notes[one], notes[other])
 
 
 def _is_similar(one: Key, other: Key) -> bool:
@@ -116,14 +134,14 @@ def _is_similar(one: Key, other: Key) -> bool:
     return denies == other_denies and len(words & others) >= SIMILAR * len(words | others)
 
 
-def contradicting_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
+def contradicting_pairs(notes: Sequence[Note], meanings: Meanings) -> Iterator[Pair]:
     """Notes of one person and place that tell two values of what a person has one of, or of which one denies the other.
     Pure."""
-    keys = [key_of(note.text) for note in notes]
+    keys = [meanings[note.text].key for note in notes]
     together: dict[Hashable, list[int]] = defaultdict(list)
     for number, note in enumerate(notes):
         words, _ = keys[number]
-        for slot in slots_of(note.text):
+        for slot in meanings[note.text].slots:
             together[note.place, slot].append(number)
         if words:
             together[note.place, words].append(number)
@@ -137,15 +155,14 @@ def contradicting_pairs(notes: Sequence[Note]) -> Iterator[Pair]:
         yield _pair(notes[one], notes[other])
 
 
-def _sharing_words(notes: Sequence[Note], keys: dict[str, Key]) -> Iterator[tuple[Note, Note]]:
-    """Each two that share a word that is not in many of them."""
+def _sharing_words(keys: Sequence[Key]) -> list[tuple[int, int]]:
+    """The places of each two that share a word that is not in many of them."""
     by_word: dict[str, list[int]] = defaultdict(list)
-    for place, note in enumerate(notes):
-        for word in keys[note.id][0]:
+    for place, (words, _) in enumerate(keys):
+        for word in words:
             by_word[word].append(place)
     pairs = {pair for places in by_word.values() if len(places) <= COMMON_WORD for pair in combinations(places, 2)}
-    for one, other in sorted(pairs):
-        yield notes[one], notes[other]
+    return sorted(pairs)
 
 
 def _pair(one: Note, other: Note) -> Pair:

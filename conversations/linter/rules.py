@@ -11,7 +11,7 @@ from conversations.linter import notes
 from conversations.linter.cache_planner import Plan
 from conversations.linter.cache_plans import read_plans
 from conversations.linter.figures import Price, Row
-from conversations.linter.notes import Note
+from conversations.linter.notes import Meanings, Note
 from conversations.models import Assistant
 from conversations.providers.prices import PriceList
 from conversations.runtime.db import run
@@ -29,7 +29,7 @@ LIMITS: Mapping[str, Any] = {
     "most_accounts": 5_000,  # drawn of each assistant and model, as are the next two
     "most_prefixes": 500,
     "most_broken": 2_000,
-    "most_planned": 250_000,  # requests of an assistant, by whole threads
+    "most_planned": 100_000,  # requests of an assistant, by whole threads
     "least_characters": 40,  # of a line that is looked for twice
     "dropped": "\n- […]",  # where a summary was cut
     "nearly_all": 0.95,
@@ -60,13 +60,17 @@ class Window:
     def __init__(self, since: datetime, at: datetime, known: PriceList, least: int = LEAST_REQUESTS) -> None:
         self.since, self.at, self.known, self.least = since, at, known, least
         self.values = {**LIMITS, "since": since, "lowest": lowest_uuid7(since - CLOCKS)}
-        for statement in ("plain_plan", "make_prefixes", "make_notes"):
+        for statement in ("plain_plan", "make_requests", "make_prefixes", "know_tables", "make_notes"):
             run(SQL[statement], **self.values)
 
     @cached_property
     def notes(self) -> list[Note]:
         """Those that took the most, first."""
         return notes.read_notes(SQL["notes"], MOST_NOTES)
+
+    @cached_property
+    def meanings(self) -> Meanings:
+        return notes.meanings_of(self.notes)
 
     @cached_property
     def plans(self) -> Mapping[int, Plan]:
@@ -106,11 +110,11 @@ def _idle(window: Window) -> Iterable[Row]:
 
 
 def _similar(window: Window) -> Iterable[Row]:
-    return notes.similar(window.notes)
+    return notes.similar(window.notes, window.meanings)
 
 
 def _contradicting(window: Window) -> Iterable[Row]:
-    return notes.contradicting(window.notes)
+    return notes.contradicting(window.notes, window.meanings)
 
 
 def _lifetimes(window: Window) -> Iterable[Row]:

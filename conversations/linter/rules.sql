@@ -3,42 +3,61 @@
 SELECT set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true),
        set_config('work_mem', '128MB', true), set_config('max_parallel_workers_per_gather', '0', true)
 
+-- name: make_requests
+-- The one look at all requests: of each what the rules below ask about, in a row that is a tenth as wide. ``prefix`` stands for
+-- what came before the turns, ``state``, ``expected`` and ``marked`` are of the prompt cache; ``gone`` counts what was recalled
+-- and found no room, of which ``each`` took so many tokens.
+CREATE TEMPORARY TABLE lint_request ON COMMIT DROP AS
+SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.id, snapshot.thread_id, snapshot.created_at,
+       hashtextextended(snapshot.sections, 0) AS prefix, snapshot.items, snapshot.total_tokens, snapshot.message_history_tokens,
+       split_part(snapshot.cache, ' ', 1) AS state, split_part(snapshot.cache, ' ', 2) AS expected,
+       split_part(snapshot.cache, ' ', 3) AS marked,
+       CASE WHEN snapshot.recalled IS NULL THEN NULL WHEN snapshot.recalled @> '[{"included": false, "reason": "over_budget"}]'
+            THEN jsonb_array_length(jsonb_path_query_array(snapshot.recalled, '$[*] ? (@.included == false && @.reason == "over_budget")'))
+            ELSE 0 END AS gone,
+       (snapshot.recalled #>> '{0,tokens}')::int AS each,
+       CASE WHEN snapshot.additions LIKE '%%recalled %%' THEN substring(snapshot.additions FROM 'recalled (\d+)')::int END AS recalled,
+       (snapshot.files ->> 'tokens')::int AS files
+FROM conversations_contextsnapshot AS snapshot
+JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
+
 -- name: make_prefixes
--- What stood before the turns: each different account of it once, with how many requests had it. ``place`` draws some of them
--- of each assistant, ``scale`` is for how many requests each of the drawn ones speaks.
+-- What stood before the turns: each different account of it once, with how many requests had it, and its ``tokens``. ``place``
+-- draws some of them of each assistant.
 CREATE TEMPORARY TABLE lint_prefix ON COMMIT DROP AS
-SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model ORDER BY md5(sections)) AS place
+SELECT counted.*, snapshot.sections,
+       (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)::int AS tokens,
+       row_number() OVER (PARTITION BY assistant_id, counted.provider, counted.model ORDER BY prefix) AS place
 FROM (
-    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.sections, count(*) AS requests,
-           max(snapshot.id::text) AS example, min(snapshot.thread_id::text)::uuid AS thread_id
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-    GROUP BY thread.assistant_id, snapshot.provider, snapshot.model, snapshot.sections
+    SELECT assistant_id, provider, model, prefix, count(*) AS requests, max(id::text COLLATE "C") AS example,
+           min(thread_id::text COLLATE "C")::uuid AS thread_id
+    FROM lint_request GROUP BY assistant_id, provider, model, prefix
 ) AS counted
+JOIN conversations_contextsnapshot AS snapshot ON snapshot.id = counted.example::uuid
+
+-- name: know_tables
+ANALYZE lint_request, lint_prefix
 
 -- name: make_notes
 -- What stood in requests all session long of what is remembered, of accounts that are drawn.
 CREATE TEMPORARY TABLE lint_item ON COMMIT DROP AS
 WITH account AS (
-    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.user_id, snapshot.items,
-           count(*) AS requests, max(snapshot.id::text) AS example
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-      AND snapshot.items IS NOT NULL
-    GROUP BY thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.user_id, snapshot.items
+    SELECT assistant_id, provider, model, thread_id, items, count(*) AS requests, max(id::text COLLATE "C") AS example
+    FROM lint_request WHERE items IS NOT NULL GROUP BY assistant_id, provider, model, thread_id, items
 ), placed AS (
-    SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model ORDER BY md5(thread_id::text || items::text)) AS place,
+    SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model
+                                 ORDER BY hashtextextended(thread_id::text, 0), items) AS place,
            sum(requests) OVER (PARTITION BY assistant_id, provider, model) AS all_requests
     FROM account
 ), drawn AS (
     SELECT *, all_requests / sum(requests) OVER (PARTITION BY assistant_id, provider, model) AS scale
     FROM placed WHERE place <= %(most_accounts)s
 )
-SELECT drawn.assistant_id, drawn.provider, drawn.model, drawn.user_id, drawn.thread_id, drawn.items, drawn.scale * drawn.requests AS requests,
+SELECT drawn.assistant_id, drawn.provider, drawn.model, thread.user_id, drawn.thread_id, drawn.items, drawn.scale * drawn.requests AS requests,
        drawn.example, item.kind, item.id, item.included, item.reason, item.tokens
 FROM drawn
+JOIN conversations_thread AS thread ON thread.id = drawn.thread_id
 JOIN conversations_contextblock AS block ON block.thread_id = drawn.thread_id AND block.sha256 = drawn.items
 CROSS JOIN LATERAL jsonb_to_recordset(CASE WHEN block.text LIKE '[{"kind":%%' THEN block.text::jsonb ELSE '[]' END)
     AS item(kind text, id text, included boolean, reason text, tokens integer)
@@ -118,17 +137,12 @@ WITH standing AS (
          AND block.sha256 = decode(translate(split_part(part, ' ', 3), '-_', '+/') || '=', 'base64')
     WHERE place <= %(most_prefixes)s AND split_part(part, ' ', 1) IN ('today', 'last_conversation')
 ), beside AS (
-    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.id::text AS example,
-           jsonb_array_length(jsonb_path_query_array(snapshot.recalled, '$[*] ? (@.included == false && @.reason == "over_budget")')) AS gone,
-           (snapshot.recalled #>> '{0,tokens}')::int AS each
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-      AND snapshot.recalled IS NOT NULL
+    SELECT assistant_id, provider, model, count(*) AS requests, max(id::text COLLATE "C") AS example, gone, each
+    FROM lint_request WHERE gone IS NOT NULL GROUP BY assistant_id, provider, model, gone, each
 ), every AS (
     SELECT assistant_id, provider, model, name, requests, example, gone, each FROM standing
     UNION ALL SELECT assistant_id, provider, model, name, requests, example, gone, each FROM summary
-    UNION ALL SELECT assistant_id, provider, model, 'recalled', 1, example, gone, each FROM beside
+    UNION ALL SELECT assistant_id, provider, model, 'recalled', requests, example, gone, each FROM beside
 )
 SELECT assistant_id, provider, model, name, sum(requests) FILTER (WHERE gone > 0), coalesce(sum(requests * gone * coalesce(each, 0)), 0),
        max(example) FILTER (WHERE gone > 0), jsonb_build_object('requests', round(sum(requests)))
@@ -138,25 +152,19 @@ HAVING sum(requests) FILTER (WHERE gone > 0) >= %(nearly_all)s * sum(requests)
 -- name: broken_cache
 -- What came first again was not the same, while the cache still held it: by what was not, where that is so often. Of those that
 -- are drawn the request before is read, to find the section that changed.
-WITH request AS MATERIALIZED (
-    SELECT thread.assistant_id, snapshot.provider, snapshot.model, split_part(snapshot.cache, ' ', 1) AS state, snapshot.id
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-      AND split_part(snapshot.cache, ' ', 1) IN ('warm', 'moved', 'changed', 'other_system', 'other_model')
-), counted AS (
-    SELECT assistant_id, provider, model, count(*) AS requests FROM request GROUP BY assistant_id, provider, model
-), placed AS (
-    SELECT *, row_number() OVER (PARTITION BY assistant_id, provider, model, state ORDER BY md5(id::text)) AS place,
-           count(*) OVER (PARTITION BY assistant_id, provider, model, state) AS broken
-    FROM request WHERE state <> 'warm'
+WITH counted AS (
+    SELECT assistant_id, provider, model, state, count(*) AS requests, greatest(ceil(count(*)::float / %(most_broken)s), 1)::bigint AS step
+    FROM lint_request WHERE state IN ('warm', 'moved', 'changed', 'other_system', 'other_model')
+    GROUP BY assistant_id, provider, model, state
+), together AS (
+    SELECT assistant_id, provider, model, sum(requests) AS requests FROM counted GROUP BY assistant_id, provider, model
 ), drawn AS (
-    SELECT placed.assistant_id, placed.provider, placed.model, placed.state, snapshot.id, snapshot.thread_id, snapshot.created_at,
-           snapshot.sections, broken::float / least(broken, %(most_broken)s) AS scale,
-           snapshot.message_history_tokens + (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)
-               - split_part(snapshot.cache, ' ', 2)::int AS tokens
-    FROM placed JOIN conversations_contextsnapshot AS snapshot ON snapshot.id = placed.id
-    WHERE place <= %(most_broken)s
+    SELECT assistant_id, provider, model, state, request.id, request.thread_id, request.created_at, former.sections, counted.step AS scale,
+           message_history_tokens + former.tokens - expected::int AS tokens
+    FROM lint_request AS request
+    JOIN counted USING (assistant_id, provider, model, state)
+    JOIN lint_prefix AS former USING (assistant_id, provider, model, prefix)
+    WHERE state <> 'warm' AND hashtextextended(request.id::text, 0) %% counted.step = 0
 ), culprit AS (
     SELECT drawn.*, CASE WHEN state <> 'other_system' THEN state ELSE coalesce((
         SELECT split_part(sent.part, ' ', 1)
@@ -171,24 +179,20 @@ WITH request AS MATERIALIZED (
     ) AS before ON true
 )
 SELECT assistant_id, provider, model, name, sum(scale), sum(scale * greatest(tokens, 0)), max(id::text),
-       jsonb_build_object('requests', max(counted.requests))
-FROM culprit JOIN counted USING (assistant_id, provider, model)
-GROUP BY assistant_id, provider, model, name HAVING sum(scale) >= %(often)s * max(counted.requests)
+       jsonb_build_object('requests', max(together.requests))
+FROM culprit JOIN together USING (assistant_id, provider, model)
+GROUP BY assistant_id, provider, model, name HAVING sum(scale) >= %(often)s * max(together.requests)
 
 -- name: small_prefix
 -- The whole request, or where its turns moved the system text, is less than what the model caches, by little.
 WITH request AS (
-    SELECT thread.assistant_id, snapshot.provider, snapshot.model, snapshot.id, row.cacheable_from,
-           CASE WHEN split_part(snapshot.cache, ' ', 1) IN ('moved', 'changed')
-                THEN (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)
-                ELSE snapshot.total_tokens END AS tokens
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
+    SELECT assistant_id, request.provider, request.model, request.id, row.cacheable_from,
+           CASE WHEN state IN ('moved', 'changed') THEN former.tokens ELSE total_tokens END AS tokens
+    FROM lint_request AS request
+    JOIN lint_prefix AS former USING (assistant_id, provider, model, prefix)
     JOIN conversations_model AS row
-      ON row.provider = snapshot.provider AND row.name = regexp_replace(snapshot.model, '-(\d{8}|latest)$', '')
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-      AND split_part(snapshot.cache, ' ', 3) NOT LIKE 'system%%' AND snapshot.cache > ''
-      AND (split_part(snapshot.cache, ' ', 3) = '-' OR split_part(snapshot.cache, ' ', 1) IN ('moved', 'changed'))
+      ON row.provider = request.provider AND row.name = regexp_replace(request.model, '-(\d{8}|latest)$', '')
+    WHERE marked NOT LIKE 'system%%' AND state > '' AND (marked = '-' OR state IN ('moved', 'changed'))
 )
 SELECT assistant_id, provider, model, '', count(*), sum(tokens), max(id::text),
        jsonb_build_object('missing', max(cacheable_from - tokens))
@@ -201,13 +205,7 @@ WITH part AS (
     SELECT assistant_id, provider, model, requests, example, split_part(part, ' ', 1) AS name, split_part(part, ' ', 2)::int AS tokens
     FROM lint_prefix, string_to_table(sections, ';') AS part
 ), beside AS (
-    SELECT thread.assistant_id, max(substring(snapshot.additions FROM 'recalled (\d+)')::int) AS recalled,
-           max((snapshot.files ->> 'tokens')::int) AS files
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-      AND (snapshot.recalled IS NOT NULL OR snapshot.files IS NOT NULL)
-    GROUP BY thread.assistant_id
+    SELECT assistant_id, max(recalled) AS recalled, max(files) AS files FROM lint_request GROUP BY assistant_id
 ), most AS (
     SELECT assistant_id, name, max(tokens) AS tokens FROM part GROUP BY assistant_id, name
     UNION ALL SELECT assistant_id, 'recalled', recalled FROM beside
@@ -259,20 +257,19 @@ WHERE telling.terms IS NOT NULL AND NOT EXISTS (
 WITH drawn AS (
     SELECT assistant_id, greatest(ceil(sum(requests) / %(most_planned)s), 1)::bigint AS step FROM lint_prefix GROUP BY assistant_id
 ), request AS (
-    SELECT snapshot.id, drawn.step, thread.assistant_id, snapshot.provider, snapshot.model, snapshot.thread_id, snapshot.created_at, snapshot.total_tokens AS total,
-           split_part(snapshot.cache, ' ', 1) AS state, split_part(snapshot.cache, ' ', 2)::int AS expected,
-           split_part(snapshot.cache, ' ', 3) AS marked, hashtextextended(snapshot.sections, 0) AS prefix,
-           (SELECT sum(split_part(part, ' ', 2)::int) FROM string_to_table(snapshot.sections, ';') AS part)::int AS system,
-           snapshot.message_history_tokens + coalesce(substring(snapshot.runs FROM 'newest (\d+)')::int, 0) AS turns,
+    SELECT each.id, drawn.step, each.assistant_id, each.provider, each.model, each.thread_id, each.created_at,
+           each.total_tokens AS total, each.state, each.expected::int AS expected, each.marked, each.prefix, former.tokens AS system,
+           each.message_history_tokens + coalesce(substring(snapshot.runs FROM 'newest (\d+)')::int, 0) AS turns,
            coalesce((snapshot.usage ->> 'input_tokens')::numeric, 0) AS input,
            coalesce((snapshot.usage ->> 'cache_read_input_tokens')::numeric, 0) AS read,
            coalesce((snapshot.usage ->> 'cache_creation_input_tokens')::numeric, 0) AS written,
            coalesce((snapshot.usage ->> 'cache_creation_1h_input_tokens')::numeric, 0) AS written_hour
-    FROM conversations_contextsnapshot AS snapshot
-    JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
-    JOIN drawn ON drawn.assistant_id = thread.assistant_id AND hashtextextended(thread.id::text, 0) %% drawn.step = 0
-    WHERE snapshot.id >= %(lowest)s AND snapshot.created_at >= %(since)s AND snapshot.purpose IN ('reply', 'artifact')
-      AND snapshot.cache > '' AND snapshot.usage ? 'input_tokens'
+    FROM lint_request AS each
+    JOIN drawn ON drawn.assistant_id = each.assistant_id AND hashtextextended(each.thread_id::text, 0) %% drawn.step = 0
+    JOIN lint_prefix AS former ON (former.assistant_id, former.provider, former.model, former.prefix)
+                                = (each.assistant_id, each.provider, each.model, each.prefix)
+    JOIN conversations_contextsnapshot AS snapshot ON snapshot.id = each.id
+    WHERE each.state > '' AND snapshot.usage ? 'input_tokens'
 ), pair AS (
     SELECT request.*, created_at - lag(created_at) OVER before AS pause,
            lag(marked) OVER before LIKE '%%@1h%%' AS lived_an_hour, lag(prefix) OVER before = prefix AS is_same,

@@ -110,9 +110,9 @@ def key_of(text: str) -> Key:
 
 def slots_of(text: str) -> frozenset[tuple[str, str, str]]:
     """What a person has one of at a time, as far as the text tells it; with whom a transcript names."""
-    says = statement_of(text)
-    held = (claim for claim in says.claims if claim.kind.is_single and not claim.ends)
-    return frozenset((says.speaker, claim.kind.name, claim.aspect) for claim in held)
+    name, body = speaker(text[:LONGEST_SENTENCE])
+    held = (claim for claim in claims_of(body.replace("’", "'")) if claim.kind.is_single and not claim.ends)
+    return frozenset((name, claim.kind.name, claim.aspect) for claim in held)
 
 
 def retold(key: Key, known: Key) -> bool:
