@@ -37,6 +37,7 @@ LIMITS: Mapping[str, Any] = {
     "nearly": 0.9,
     "hardly": 0.25,
 }
+PREPARING = ("plain_plan", "make_requests", "make_prefixes", "index_prefixes", "know_tables", "make_notes")
 MOST_NOTES = 10_000
 WORTH_IT = Decimal("0.05")
 """Of what prompts cost, the least that another lifetime of the cache has to save."""
@@ -60,7 +61,7 @@ class Window:
     def __init__(self, since: datetime, at: datetime, known: PriceList, least: int = LEAST_REQUESTS) -> None:
         self.since, self.at, self.known, self.least = since, at, known, least
         self.values = {**LIMITS, "since": since, "lowest": lowest_uuid7(since - CLOCKS)}
-        for statement in ("plain_plan", "make_requests", "make_prefixes", "know_tables", "make_notes"):
+        for statement in PREPARING:
             run(SQL[statement], **self.values)
 
     @cached_property
