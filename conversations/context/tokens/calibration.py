@@ -94,7 +94,8 @@ def learn(provider: str, model: str) -> None:
         return
     samples = samples_of(provider, model)
     _kept.learnt[key] = time.monotonic()
-    _kept.ended[key] = LEARN_REPLIES if len(samples) < FEWEST else 0
+    missing = FEWEST - len(samples)  # as soon as the tenth may be there it is looked again
+    _kept.ended[key] = LEARN_REPLIES - missing if 0 < missing < LEARN_REPLIES else 0
     factor = learnt(samples)
     if factor is None or factor == known:
         return
