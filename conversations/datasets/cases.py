@@ -8,6 +8,7 @@ from django.db import transaction
 
 from conversations import audit
 from conversations.audit import AuditKind
+from conversations.datasets.answer_scorers import COLUMNS
 from conversations.datasets.expectations import SCORERS
 from conversations.models import Case, ContextSnapshot, Dataset
 from conversations.regression.replaying import REPLYING
@@ -16,7 +17,7 @@ from conversations.runtime import clock
 COLLECTED = "Collected"
 """The dataset that lists of the admin collect into."""
 Expected = Mapping[str, str]
-"""What a context must hold, by the scorer: lines."""
+"""What a context must hold, by the scorer: lines; and an answer, by the column."""
 
 
 @transaction.atomic
@@ -48,4 +49,4 @@ def collect(ids: Iterable[uuid.UUID], *, by: User) -> int:
 
 
 def _lines(expected: Expected) -> dict[str, str]:
-    return {name: expected.get(name, "") for name in SCORERS}
+    return {name: expected.get(name, "") for name in (*SCORERS, *COLUMNS)}

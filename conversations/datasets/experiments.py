@@ -1,4 +1,4 @@
-"""A dataset as several versions of its assistants would have answered it. Reads only."""
+"""The requests of a dataset as several versions of its assistants would have made them. Reads only."""
 
 import time
 import uuid
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from conversations.context import replay
 from conversations.context.built_context import Context
@@ -14,6 +14,7 @@ from conversations.context.record.assistant_versions import assistant_then, at_v
 from conversations.context.record.request_record import NotReplayable, Record, record_of
 from conversations.datasets.expectations import EVIDENCE, SCORERS, Given, evidence_of, scores
 from conversations.datasets.paired import Difference, difference
+from conversations.datasets.side_by_side import ArmSum
 from conversations.models import Assistant, AssistantVersion, Case, ContextSnapshot, Message
 from conversations.providers.price_list import price_list
 from conversations.providers.prices import PriceList
@@ -51,12 +52,14 @@ class Total(TypedDict):
 
 
 class Experiment(TypedDict):
-    """``differences`` are of each further version beside the first, by the version and the scorer."""
+    """``differences`` are of each further version beside the first, by the version and the scorer. ``answers`` are there where
+    models were asked, by version and model."""
 
     dataset: str
     cases: list[CaseResult]
     totals: list[Total]
     differences: Mapping[str, Mapping[str, Difference]]
+    answers: NotRequired[list[ArmSum]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Datasets as lines of JSON, in the shapes of Langfuse's dataset items and of Phoenix's examples. Pure.
 
-A case is told by ids and what staff expect; nothing of what people wrote.
+A case is told by ids and what staff expect; nothing of what people wrote. What a context must hold are lists of lines, what an
+answer must hold stands under ``answer``.
 """
 
 import json
@@ -8,13 +9,23 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from conversations.datasets import answer_scorers
 from conversations.datasets.expectations import SCORERS, check
-from conversations.models import Case
+from conversations.models import Case, CaseAnswer, Experiment
 
 LANGFUSE, PHOENIX = "langfuse", "phoenix"
 FORMATS = (LANGFUSE, PHOENIX)
 MOST = 10_000
 """Letters of what a case expects, by scorer."""
+IN_ANSWER = {
+    "contains": answer_scorers.CONTAINS,
+    "patterns": answer_scorers.PATTERNS,
+    "schema": answer_scorers.SCHEMA,
+    "good_answer": "answer",
+    "criterion": "criterion",
+}
+"""Columns of a case by what they are called in a line."""
+LISTS = ("contains", "patterns")
 
 
 class InvalidLine(ValueError):
@@ -42,16 +53,86 @@ def read(texts: Iterable[str]) -> dict[uuid.UUID, Mapping[str, str]]:
     return rows
 
 
+def answers(rows: Iterable[CaseAnswer], experiment: Experiment, shape: str) -> Iterator[str]:
+    """What models answered, a line each: as items of a run of Langfuse's, or as runs of an experiment of Phoenix's with what
+    scorers said. These are words."""
+    for row in rows:
+        told = _run_item(row, experiment) if shape == LANGFUSE else _experiment_run(row)
+        yield json.dumps(told, ensure_ascii=False)
+
+
+def _run_item(row: CaseAnswer, experiment: Experiment) -> dict[str, Any]:
+    return {
+        "runName": f"{experiment.id} version {row.version} {row.model}",
+        "datasetItemId": str(row.case_id),
+        "output": row.text,
+        "error": row.problem or None,
+        "metadata": {"version": row.version, "model": row.model, "request": str(row.request_id), **row.figures},
+        "scores": [
+            {"name": name, "value": int(row.scores[name]), "dataType": "BOOLEAN", **_comment(name, row, "comment")}
+            for name in answer_scorers.SCORERS
+            if name in row.scores
+        ],
+    }
+
+
+def _experiment_run(row: CaseAnswer) -> dict[str, Any]:
+    return {
+        "dataset_example_id": str(row.case_id),
+        "repetition_number": 1,
+        "output": row.text,
+        "error": row.problem or None,
+        "end_time": row.answered_at.isoformat() if row.answered_at else None,
+        "metadata": {"version": row.version, "model": row.model, "request": str(row.request_id), **row.figures},
+        "annotations": [
+            {
+                "name": name,
+                "annotator_kind": "LLM" if name == answer_scorers.JUDGE else "CODE",
+                "score": int(row.scores[name]),
+                "label": "passes" if row.scores[name] else "fails",
+                **_comment(name, row, "explanation"),
+            }
+            for name in answer_scorers.SCORERS
+            if name in row.scores
+        ],
+    }
+
+
+def _comment(name: str, row: CaseAnswer, called: str) -> dict[str, str]:
+    return {called: row.reason} if name == answer_scorers.JUDGE else {}
+
+
 def _checked(expected: Mapping[str, Any]) -> dict[str, str]:
     texts = {name: "\n".join(map(str, expected.get(name, ()))) for name in SCORERS}
+    texts |= _of_answer(expected.get("answer") or {})
     if any(len(text) > MOST for text in texts.values()):
         raise ValueError(f"more than {MOST} letters are expected")
     check(texts["evidence"], texts["patterns"])
+    answer_scorers.check(texts[answer_scorers.PATTERNS], texts[answer_scorers.SCHEMA])
     return texts
 
 
-def _expected(case: Case) -> dict[str, list[str]]:
-    return {name: text.splitlines() for name in SCORERS if (text := getattr(case, name))}
+def _of_answer(told: Mapping[str, Any]) -> dict[str, str]:
+    schema = told.get("schema")
+    return {
+        **{column: "\n".join(map(str, told.get(name, ()))) for name, column in IN_ANSWER.items() if name in LISTS},
+        answer_scorers.SCHEMA: json.dumps(schema, ensure_ascii=False) if schema else "",
+        **{
+            column: str(told.get(name, ""))
+            for name, column in IN_ANSWER.items()
+            if name in ("good_answer", "criterion")
+        },
+    }
+
+
+def _expected(case: Case) -> dict[str, Any]:
+    expected: dict[str, Any] = {name: text.splitlines() for name in SCORERS if (text := getattr(case, name))}
+    of_answer = {
+        name: json.loads(text) if name == "schema" else text.splitlines() if name in LISTS else text
+        for name, column in IN_ANSWER.items()
+        if (text := getattr(case, column))
+    }
+    return expected | ({"answer": of_answer} if of_answer else {})
 
 
 def _item(case: Case, dataset: str) -> dict[str, Any]:

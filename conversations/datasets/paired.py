@@ -5,7 +5,7 @@ The interval is the adjusted one of Bonett and Price (2012), which holds for few
 
 import math
 from collections.abc import Iterable
-from statistics import NormalDist
+from statistics import NormalDist, median
 from typing import TypedDict
 
 Z = NormalDist().inv_cdf(0.975)
@@ -48,3 +48,35 @@ def exact_p(gained: int, lost: int) -> float:
     changed = gained + lost
     tail = sum(math.comb(changed, number) for number in range(min(gained, lost) + 1))
     return min(1.0, 2 * tail / (1 << changed))
+
+
+class MedianDifference(TypedDict):
+    """The median of the second less the first, with its 95 % interval by the order of the differences, which supposes nothing
+    of how they are spread; ``None`` where there are too few cases for one (fewer than six)."""
+
+    cases: int
+    median: float
+    low: float | None
+    high: float | None
+
+
+def median_difference(pairs: Iterable[tuple[float, float]]) -> MedianDifference:
+    """Each pair is a figure of the first and of the second."""
+    found = sorted(after - before for before, after in pairs)
+    cases = len(found)
+    place = _place(cases)
+    return {
+        "cases": cases,
+        "median": median(found) if found else 0.0,
+        "low": found[place - 1] if place else None,
+        "high": found[cases - place] if place else None,
+    }
+
+
+def _place(cases: int) -> int:
+    """The number of the ordered differences, from both ends, between which the median lies in 95 % at least; 0 where none is
+    so."""
+    tail = place = 0
+    while 40 * (tail := tail + math.comb(cases, place)) <= 1 << cases:
+        place += 1
+    return place

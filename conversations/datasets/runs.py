@@ -1,19 +1,27 @@
 """Experiments that operators and staff start, and that workers run slice by slice: a row each, and a row of each case."""
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import FloatField, QuerySet, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce
 
 from conversations import audit
-from conversations.audit import AuditKind, Details
-from conversations.datasets import experiments
+from conversations.accounts.group_access import access_of
+from conversations.audit import AuditKind
+from conversations.datasets import answers, arms, experiments, side_by_side
+from conversations.datasets.arms import InvalidModels
+from conversations.datasets.estimates import MOST_CASES, Estimate, Plan, estimate
 from conversations.datasets.experiments import CaseResult as Result
-from conversations.models import Case, CaseResult, Dataset, Experiment
+from conversations.models import Case, CaseAnswer, CaseResult, Dataset, Experiment
 from conversations.regression import slices
+from conversations.regression.slices import Halted
 from conversations.runtime import clock
 
 MOST_VERSIONS = 10
@@ -32,15 +40,62 @@ def checked(versions: Sequence[int]) -> list[int]:
     return [*versions]
 
 
+class TooCostly(ValueError):
+    """It would cost more than whoever begins it said, by the ``estimate``; or they did not say."""
+
+    def __init__(self, told: Estimate) -> None:
+        unknown = f" Without a known price, and not counted: {', '.join(told['unknown'])}." if told["unknown"] else ""
+        super().__init__(
+            f"{told['answers']:,} answers and {told['verdicts']:,} verdicts would cost about ${told['expected']:.2f}, and "
+            f"${told['most']:.2f} where each is as long as it may be. Say how many USD it may cost.{unknown}"
+        )
+        self.estimate = told
+
+
 @transaction.atomic
-def start(dataset: Dataset, versions: Sequence[int], *, author: User | None) -> Experiment:
-    """Raises ``InvalidVersions``."""
+def start(dataset: Dataset, plan: Plan, *, author: User | None, most_cost: Decimal | None = None) -> Experiment:
+    """Raises ``InvalidVersions``, ``InvalidModels`` and ``TooCostly``."""
+    versions = checked(plan.versions)
+    check_models(dataset, plan, author=author, most_cost=most_cost)
+    count = dataset.cases.count()
     row = Experiment.objects.create(
-        dataset=dataset, versions=checked(versions), cases=dataset.cases.count(), author=author, created_at=clock.now()
+        dataset=dataset,
+        versions=versions,
+        model_names=[*plan.models],
+        judge=plan.judge,
+        most_cost=most_cost if plan.models else None,
+        cases=count if plan.limit is None else min(count, plan.limit),
+        author=author,
+        created_at=clock.now(),
     )
-    details: Details = {"act": "added", "dataset": str(dataset.pk), "versions": str(row.versions), "cases": row.cases}
+    details: dict[str, str | int] = {
+        "act": "added",
+        "dataset": str(dataset.pk),
+        "versions": str(row.versions),
+        "cases": row.cases,
+    }
+    if row.model_names:
+        details |= {"models": ", ".join(row.model_names), "judge": row.judge, "most_cost": str(most_cost)}
     audit.record(AuditKind.ROW_ADDED, target=row, details=details)
     return row
+
+
+def check_models(dataset: Dataset, plan: Plan, *, author: User | None, most_cost: Decimal | None) -> None:
+    """Raises ``InvalidModels`` and ``TooCostly``."""
+    if not plan.models:
+        if plan.judge:
+            raise InvalidModels("A judge judges answers: name a model that answers, too.")
+        return
+    if author is None:
+        raise InvalidModels("Say who asks the models: their limits and budgets pay for it.")
+    if min(dataset.cases.count(), plan.limit or MOST_CASES + 1) > MOST_CASES:
+        raise InvalidModels(f"Models are asked for {MOST_CASES:,} cases at most: say a limit.")
+    arms.checked(dataset, plan.versions, plan.models, author=author.pk)
+    if plan.judge:
+        arms.demand_model(plan.judge, access_of(author.pk))
+    told = estimate(dataset, plan)
+    if most_cost is None or told["expected"] > most_cost:
+        raise TooCostly(told)
 
 
 def cancel(id: UUID) -> bool:
@@ -50,6 +105,25 @@ def cancel(id: UUID) -> bool:
         if row:
             audit.record(AuditKind.ROW_CHANGED, target=row, details={"act": "cancelled"})
     return row is not None
+
+
+@transaction.atomic
+def resume(id: UUID) -> bool:
+    """Go on with one that was cancelled or could not go on; whether it is so."""
+    ended = Experiment.objects.filter(pk=id, state__in=[Experiment.State.CANCELLED, Experiment.State.FAILED])
+    row = ended.select_for_update(of=("self",)).first()
+    if row is None:
+        return False
+    ended.update(state=Experiment.State.RUNNING, problem="", ended_at=None)
+    audit.record(AuditKind.ROW_CHANGED, target=row, details={"act": "resumed"})
+    return True
+
+
+def spent(row: Experiment) -> float:
+    """USD of the answers and verdicts so far, as far as their prices are known."""
+    costs = [Coalesce(Sum(Cast(KT(f"figures__{name}"), FloatField())), 0.0) for name in ("cost", "verdict_cost")]
+    told = CaseAnswer.objects.filter(experiment=row).aggregate(answers=costs[0], verdicts=costs[1])
+    return float(told["answers"] + told["verdicts"])
 
 
 def due() -> QuerySet[Experiment]:
@@ -67,14 +141,23 @@ class ExperimentWork:
         self._row, self._done = row, list[CaseResult]()
 
     def steps(self) -> Iterator[UUID]:
+        """Raises ``Waiting`` and ``Halted``."""
         for page in self._pages():
             for case, result in zip(page, experiments.run(page, self._row.versions), strict=True):
+                if self._row.model_names and not result["problem"]:
+                    self._ask(case)
                 self._done.append(
                     CaseResult(
                         experiment=self._row, case=case, problem=result["problem"][:300], results=result["results"]
                     )
                 )
                 yield case.pk
+
+    def _ask(self, case: Case) -> None:
+        most = self._row.most_cost
+        if most is not None and (cost := spent(self._row)) > most:
+            raise Halted(f"It has cost ${cost:.2f}, of ${most} that it may.")
+        answers.ask(self._row, case)
 
     def values(self) -> dict[str, Any]:
         return {}
@@ -85,11 +168,11 @@ class ExperimentWork:
 
     def _pages(self) -> Iterator[list[Case]]:
         """Those that were there as it began, behind the one that it got to."""
-        row, after = self._row, self._row.last
+        row = self._row
         there = Case.objects.filter(dataset=row.dataset_id, created_at__lte=row.created_at).order_by("id")
-        while page := [*(there.filter(id__gt=after) if after else there)[:PAGE]]:
-            yield page
-            after = page[-1].pk
+        ids = [id for id in there.values_list("id", flat=True)[: row.cases] if row.last is None or id > row.last]
+        for page in batched(ids, PAGE):
+            yield [*there.filter(id__in=page).select_related("thread")]
 
 
 def results_of(row: Experiment) -> list[Result]:
@@ -99,4 +182,15 @@ def results_of(row: Experiment) -> list[Result]:
 
 
 def answer_of(row: Experiment) -> experiments.Experiment:
-    return experiments.experiment(row.dataset.name, results_of(row), row.versions)
+    answer = experiments.experiment(row.dataset.name, results_of(row), row.versions)
+    return {**answer, "answers": sums_of(row)} if row.model_names else answer
+
+
+def sums_of(row: Experiment) -> list[side_by_side.ArmSum]:
+    """Of each version with each model; nothing where no model is asked."""
+    return side_by_side.sums(answers_of(row), arms.arms_of(row.versions, row.model_names))
+
+
+def answers_of(row: Experiment) -> list[CaseAnswer]:
+    """In the order of the cases, without their texts."""
+    return [*CaseAnswer.objects.filter(experiment=row).defer("text", "reason").order_by("case_id", "id")]

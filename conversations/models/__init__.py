@@ -4,7 +4,7 @@ from conversations.models.assistants import Assistant, AssistantVersion, Fallbac
 from conversations.models.audit import AuditAnchor, AuditDelivery, AuditEvent, AuditKind
 from conversations.models.budgets import Budget, BudgetCharge, BudgetPool
 from conversations.models.connections import Connection
-from conversations.models.datasets import Case, CaseResult, Dataset, Experiment
+from conversations.models.datasets import Case, CaseAnswer, CaseResult, Dataset, Experiment
 from conversations.models.directory import DirectoryGroup, DirectoryUser
 from conversations.models.feedback import Feedback
 from conversations.models.files import BytesToRemove, File, FilePart
@@ -52,6 +52,7 @@ __all__ = [
     "BytesToRemove",
     "CacheForecast",
     "Case",
+    "CaseAnswer",
     "CaseResult",
     "Connection",
     "ContentAccess",

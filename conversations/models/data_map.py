@@ -115,6 +115,7 @@ PLAIN_DETAILS = ("retryable", "retry_after", "category", "kind", "rule")
 GOES, BLANKED, STAYS = Fate.GOES, Fate.BLANKED, Fate.STAYS
 BOOK = "the book is read by the API, request by request"
 REMADE = "made again of what is exported"
+EXPERIMENTAL = "an answer that was given to staff, as an experiment; that it was asked for stands in the book"
 FILE = "its file comes along"
 TURN_TEXT = "conversations.Message.text"
 
@@ -503,8 +504,24 @@ TABLES: dict[str, Table] = {
     ),
     "conversations.CacheForecast": Table(never="costs"),
     "conversations.Dataset": Table(staff="name note"),
-    "conversations.Case": Table(goes_with="thread", staff="evidence contains patterns"),
-    "conversations.Experiment": Table(never="state problem versions"),
+    "conversations.Case": Table(
+        goes_with="thread",
+        staff="evidence contains patterns answer_contains answer_patterns answer_schema answer criterion",
+    ),
+    "conversations.CaseAnswer": Table(
+        goes_with="case",
+        forgotten=BLANKED,
+        cleared=BLANKED,
+        columns={
+            "text": derived("its own request", but=EXPERIMENTAL, blank=""),
+            "reason": derived("its own request", but=EXPERIMENTAL, blank=""),
+            "stop_reason": derived("its own request", but=EXPERIMENTAL, blank=known_reason),
+            "problem": derived("what services say of its request", but=EXPERIMENTAL, blank=""),
+            "verdict_problem": derived("what services say of its request", but=EXPERIMENTAL, blank=""),
+        },
+        never="model scores figures",
+    ),
+    "conversations.Experiment": Table(never="state problem versions model_names judge"),
     "conversations.CaseResult": Table(goes_with="case", never="problem results"),
     "conversations.LintFinding": Table(staff="reason", never="rule subject state setting details"),
     "conversations.Replay": Table(staff="conditions", never="state figures problem"),

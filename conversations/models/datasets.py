@@ -44,6 +44,37 @@ class Case(models.Model):
     patterns = models.TextField(
         blank=True, max_length=10_000, help_text="Regular expressions (RE2) that the context must match, one a line."
     )
+    answer_contains = models.TextField(
+        blank=True,
+        max_length=10_000,
+        default="",
+        db_default="",
+        help_text="Texts that the answer must hold, one a line.",
+    )
+    answer_patterns = models.TextField(
+        blank=True,
+        max_length=10_000,
+        default="",
+        db_default="",
+        help_text="Regular expressions (RE2) that the answer must match, one a line.",
+    )
+    answer_schema = models.TextField(
+        blank=True,
+        max_length=10_000,
+        default="",
+        db_default="",
+        help_text="JSON Schema of the answer, which is JSON then. Without $ref and patternProperties.",
+    )
+    answer = models.TextField(
+        blank=True, max_length=10_000, default="", db_default="", help_text="A good answer, which the judge is shown."
+    )
+    criterion = models.TextField(
+        blank=True,
+        max_length=10_000,
+        default="",
+        db_default="",
+        help_text="What the judge is asked of the answer. Empty: whether it says what the good answer says.",
+    )
     created_at = models.DateTimeField(editable=False)
 
     class Meta:
@@ -61,6 +92,18 @@ class Experiment(Run):
 
     dataset = models.ForeignKey(Dataset, models.DB_CASCADE, related_name="experiments")
     versions = ArrayField(models.PositiveIntegerField(), help_text="Their numbers.")
+    model_names = ArrayField(
+        models.CharField(max_length=160),
+        default=list,
+        db_default=[],
+        help_text="That are asked, as provider/model; `own` is that of each version. Empty: none is asked.",
+    )
+    judge = models.CharField(
+        max_length=160, blank=True, default="", db_default="", help_text="The model that judges, as provider/model."
+    )
+    most_cost = models.DecimalField(
+        max_digits=9, decimal_places=2, null=True, help_text="USD that it may cost. Empty: no model is asked."
+    )
     cases = models.PositiveIntegerField(help_text="How many there were as it began.")
 
     class Meta:
@@ -73,6 +116,43 @@ class Experiment(Run):
 
     def __str__(self) -> str:
         return f"experiment {self.id}"
+
+
+class CaseAnswer(models.Model):
+    """What a model answered to a case as a version builds it, and what a judge said of that. The row is there before the model
+    is asked; until ``claimed_until`` nobody else asks. It goes with its case; its words are blanked when something in one of
+    the requests is forgotten."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    experiment = models.ForeignKey(Experiment, models.DB_CASCADE, related_name="answers")
+    case = models.ForeignKey(Case, models.DB_CASCADE, related_name="+")
+    version = models.PositiveIntegerField()
+    model = models.CharField(max_length=160, help_text="As the experiment names it.")
+    request = models.ForeignKey("conversations.ContextSnapshot", null=True, related_name="+", **UNCHECKED)
+    verdict_request = models.ForeignKey("conversations.ContextSnapshot", null=True, related_name="+", **UNCHECKED)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a model was asked.")
+    claimed_until = models.DateTimeField()
+    text = models.TextField(blank=True, default="")
+    reason = models.TextField(blank=True, default="", help_text="What the judge says why.")
+    problem = models.CharField(max_length=300, blank=True, default="", help_text="Why there is no answer.")
+    verdict_problem = models.CharField(max_length=300, blank=True, default="", help_text="Why there is no verdict.")
+    stop_reason = models.CharField(max_length=60, blank=True, default="")
+    scores = models.JSONField(default=dict, help_text="Whether each scorer passes.")
+    figures = models.JSONField(default=dict, help_text="Tokens, cost and time of both requests.")
+    answered_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True, help_text="When there was no more to ask.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "case", "version", "model"], name="case_answer_once")
+        ]
+        indexes = [
+            models.Index(fields=["request"], name="answer_request"),
+            models.Index(fields=["verdict_request"], name="answer_verdict"),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer to case {self.case_id}"
 
 
 class CaseResult(models.Model):

@@ -30,6 +30,7 @@ class TokenReservation(models.Model):
         TITLE = "title", "title of a conversation"
         TRIAL = "trial", "trial of a connection"
         MODERATION = "moderation", "check by a moderation model"
+        EXPERIMENT = "experiment", "answers in an experiment, and verdicts on them"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     purpose = models.CharField(max_length=10, choices=Purpose)

@@ -64,11 +64,13 @@ class ContextSnapshot(models.Model):
         ARTIFACT = "artifact", "silent artifact of a preset"
         CONSOLIDATION = "consolidation", "notes of a conversation"
         TITLE = "title", "title of a conversation"
+        EXPERIMENT = "experiment", "answer in an experiment"
+        JUDGE = "judge", "verdict on an answer"
 
         @property
         def quotes_turns(self) -> bool:
             """Whether its turns stand within one text, as JSON, and not in places of their own."""
-            return self in {type(self).REWRITE, type(self).CONSOLIDATION, type(self).TITLE}
+            return self in {type(self).REWRITE, type(self).CONSOLIDATION, type(self).TITLE, type(self).JUDGE}
 
     class Status(models.TextChoices):
         PENDING = "pending"

@@ -18,6 +18,14 @@ SLICE, SAVED_EVERY = 20.0, 1.0
 State = Run.State
 
 
+class Waiting(Exception):
+    """Somebody else is at what comes next: it goes on in another slice."""
+
+
+class Halted(Exception):
+    """Why it can't go on, in words for staff."""
+
+
 class Work(Protocol):
     def steps(self) -> Iterator[UUID]:
         """Behind the place that it got to: each id once it is done."""
@@ -59,14 +67,22 @@ def advance[R: Run](row: R, work: Callable[[R], Work], is_stopped: Callable[[], 
 
 def _advance(row: Run, work: Work, is_stopped: Callable[[], bool]) -> None:
     began = saved = time.monotonic()
-    for id in work.steps():
-        now = time.monotonic()
-        is_over = is_stopped() or now - began > SLICE
-        if is_over or now - saved > SAVED_EVERY:
-            if not _save(row, work, last=id) or is_over:
-                return
-            saved = now
-    _save(row, work, last=row.last, state=State.DONE, ended_at=clock.now())
+    last = row.last
+    try:
+        for id in work.steps():
+            last, now = id, time.monotonic()
+            is_over = is_stopped() or now - began > SLICE
+            if is_over or now - saved > SAVED_EVERY:
+                if not _save(row, work, last=id) or is_over:
+                    return
+                saved = now
+    except Waiting:
+        _save(row, work, last=last)
+        return
+    except Halted as error:
+        _save(row, work, last=last, state=State.FAILED, problem=str(error)[:200], ended_at=clock.now())
+        return
+    _save(row, work, last=last, state=State.DONE, ended_at=clock.now())
 
 
 def _save(row: Run, work: Work, *, last: UUID | None, **values: object) -> bool:

@@ -1,6 +1,7 @@
 """Replays of past requests and experiments on datasets, for staff's programs: begun, followed and cancelled."""
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.db.models import QuerySet
@@ -10,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
-from conversations.datasets import runs
+from conversations.datasets import arms, runs
+from conversations.datasets.estimates import MOST_CASES, Plan
 from conversations.errors import RowNotFound
 from conversations.models import AssistantVersion, Dataset, Experiment, Replay, Scope
 from conversations.regression import replays
@@ -77,17 +79,38 @@ class NewExperiment(TypedDict):
         {"allow_empty": False, "max_length": runs.MOST_VERSIONS},
         "Numbers of versions. The others are compared with the first.",
     ]
+    models: Annotated[
+        list[Annotated[str, {"max_length": 160}]],
+        {"default": [], "max_length": arms.MOST},
+        "Models that answer, as `provider/model`, or `own` for that of each version. Empty: none is asked.",
+    ]
+    judge: Annotated[str, {"default": "", "max_length": 160}, "The model that judges answers, as `provider/model`."]
+    limit: NotRequired[
+        Annotated[int | None, {"min_value": 1, "max_value": MOST_CASES}, "So many cases at most. Null: all."]
+    ]
+    most_cost: NotRequired[
+        Annotated[
+            float | None,
+            {"min_value": 0, "max_value": 1_000_000},
+            "USD that the models may cost, which has to be said. Where the estimate is more, 400 tells it.",
+        ]
+    ]
 
 
 class ExperimentAnswer(RunAnswer):
     dataset: Annotated[str, "Name of the dataset."]
     versions: Annotated[list[int], "Their numbers."]
+    models: Annotated[list[str], "That answer; empty: no model is asked."]
+    judge: Annotated[str, "The model that judges; may be empty."]
+    most_cost: Annotated[float | None, "USD that the models may cost; null: no model is asked."]
     cases: Annotated[int, "How many there are."]
 
 
 class ExperimentResult(ExperimentAnswer):
     result: Annotated[
-        dict[str, Any], "`cases`, `totals` and `differences` so far, as `manage.py experiment --json` writes them."
+        dict[str, Any],
+        "`cases`, `totals`, `differences` and, where models answer, `answers` so far, without a text, as "
+        "`manage.py experiment --json` writes them.",
     ]
 
 
@@ -160,16 +183,26 @@ class ExperimentList(APIView):
     @extend_schema(request=described(NewExperiment), responses={201: described(ExperimentAnswer)})
     def post(self, request: Request) -> Response:
         """Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the experiment
-        to follow it. No model is asked."""
+        to follow it. Where models are named, they answer each of them, for which the caller's limits and budgets pay."""
         rows.demand_add(plain(request), Experiment)
         fields = valid(NewExperiment, request)
+        plan = Plan(
+            versions=fields["versions"], models=fields["models"], judge=fields["judge"], limit=fields.get("limit")
+        )
+        most = fields.get("most_cost")
         dataset = Dataset.objects.filter(name=fields["dataset"]).first()
         if dataset is None:
             raise ValidationError({"dataset": ["There is no dataset of this name."]})
         try:
-            row = runs.start(dataset, fields["versions"], author=caller(request))
+            row = runs.start(
+                dataset, plan, author=caller(request), most_cost=None if most is None else Decimal(str(most))
+            )
         except runs.InvalidVersions as error:
             raise ValidationError({"versions": [str(error)]}) from error
+        except arms.InvalidModels as error:
+            raise ValidationError({"models": [str(error)]}) from error
+        except runs.TooCostly as error:
+            raise ValidationError({"most_cost": [str(error)]}) from error
         return Response(experiment_object(_experiments(request).get(pk=row.pk)), status=201)
 
 
@@ -211,7 +244,10 @@ def replay_object(row: Replay) -> ReplayAnswer:
 
 
 def experiment_object(row: Any) -> ExperimentAnswer:
-    return fill(ExperimentAnswer, row, author=_name(row), dataset=row.dataset.name)
+    most = None if row.most_cost is None else float(row.most_cost)
+    return fill(
+        ExperimentAnswer, row, author=_name(row), dataset=row.dataset.name, models=row.model_names, most_cost=most
+    )
 
 
 def _name(row: Replay | Experiment) -> str | None:

@@ -11,8 +11,9 @@ from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from conversations.datasets import answer_scorers
 from conversations.datasets.cases import add_cases, collect
-from conversations.datasets.expectations import InvalidExpectation, check, lines_of
+from conversations.datasets.expectations import SCORERS, InvalidExpectation, check, lines_of
 from conversations.models import Case, ContextSnapshot, Dataset
 from conversations.moderation.patterns import InvalidPattern
 from conversations.runtime import clock
@@ -21,11 +22,11 @@ from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 
 if TYPE_CHECKING:
-    InlineBase = admin.TabularInline[Case, Dataset]
+    InlineBase = admin.StackedInline[Case, Dataset]
     CaseFormBase = forms.ModelForm[Case]
     DatasetFormBase = forms.ModelForm[Dataset]
 else:
-    InlineBase, CaseFormBase, DatasetFormBase = admin.TabularInline, forms.ModelForm, forms.ModelForm
+    InlineBase, CaseFormBase, DatasetFormBase = admin.StackedInline, forms.ModelForm, forms.ModelForm
 
 
 class CaseForm(CaseFormBase):
@@ -33,6 +34,7 @@ class CaseForm(CaseFormBase):
         values = super().clean() or {}
         try:
             check(values.get("evidence", ""), values.get("patterns", ""))
+            answer_scorers.check(values.get("answer_patterns", ""), values.get("answer_schema", ""))
         except (InvalidExpectation, InvalidPattern) as error:
             raise ValidationError(str(error)) from None
         return values
@@ -41,13 +43,18 @@ class CaseForm(CaseFormBase):
 class CaseInline(InlineBase):
     model = Case
     form = CaseForm
-    fields = ["request_link", "evidence", "contains", "patterns"]
+    fieldsets = [
+        (None, {"fields": ["request_link", tuple(SCORERS)]}),
+        (lazy("The answer"), {"fields": [tuple(answer_scorers.COLUMNS[:3]), tuple(answer_scorers.COLUMNS[3:])]}),
+    ]
     readonly_fields = ["request_link"]
     extra = 0
 
     def get_formset(self, request: HttpRequest, obj: Dataset | None = None, **kwargs: Any) -> Any:
         area = forms.Textarea(attrs={"rows": 3, "cols": 32})
-        return super().get_formset(request, obj, widgets=dict.fromkeys(self.fields[1:], area), **kwargs)
+        return super().get_formset(
+            request, obj, widgets=dict.fromkeys((*SCORERS, *answer_scorers.COLUMNS), area), **kwargs
+        )
 
     def has_add_permission(self, request: HttpRequest, obj: Dataset | None = None) -> bool:
         return False

@@ -211,6 +211,8 @@ def purpose(value: str, round: int) -> str:
         ContextSnapshot.Purpose.ARTIFACT: gettext("silent artifact"),
         ContextSnapshot.Purpose.CONSOLIDATION: gettext("notes of a conversation"),
         ContextSnapshot.Purpose.TITLE: gettext("title of a conversation"),
+        ContextSnapshot.Purpose.EXPERIMENT: gettext("answer in an experiment"),
+        ContextSnapshot.Purpose.JUDGE: gettext("verdict on an answer"),
     }
     return ", ".join(filter(None, [own.get(ContextSnapshot.Purpose(value)), which(value, round)]))
 
@@ -218,7 +220,7 @@ def purpose(value: str, round: int) -> str:
 def which(purpose: str, round: int) -> str:
     """Which of several that a reply, or a part of a conversation, took."""
     match purpose:
-        case ContextSnapshot.Purpose.REWRITE | ContextSnapshot.Purpose.TITLE:
+        case ContextSnapshot.Purpose.REWRITE | ContextSnapshot.Purpose.TITLE | ContextSnapshot.Purpose.JUDGE:
             return ""
         case ContextSnapshot.Purpose.CONSOLIDATION:
             return filled("attempt {round}", round=round) if round > 1 else ""

@@ -9,20 +9,24 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.datasets import runs
+from conversations.datasets.arms import InvalidModels
+from conversations.datasets.estimates import Plan
 from conversations.datasets.expectations import SCORERS
 from conversations.datasets.experiments import Experiment as Answer
 from conversations.datasets.experiments import VersionResult
 from conversations.datasets.paired import Difference
-from conversations.datasets.runs import InvalidVersions, checked
-from conversations.models import AssistantVersion, CaseResult, Dataset, Experiment
+from conversations.datasets.runs import InvalidVersions, TooCostly, checked
+from conversations.models import AssistantVersion, Case, CaseResult, Dataset, Experiment
 from conversations.runtime.wording import filled, lazy
-from conversations.staff import access, display
+from conversations.staff import access, display, experiment_answers
 from conversations.staff.run_admin import RunAdmin
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ else:
 
 BAR_WIDTH = 120
 MOST_WORST = 50
+RESUMED = (Experiment.State.CANCELLED, Experiment.State.FAILED)
 LABELS = {
     "evidence": gettext_noop("Evidence"),
     "contains": gettext_noop("Contains"),
@@ -45,10 +50,50 @@ class ExperimentForm(ModelForm):
         max_length=100,
         help_text=lazy("Their numbers, with spaces between. The others are compared with the first."),
     )
+    asked = forms.CharField(
+        label=lazy("Models that answer"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=lazy(
+            "One a line, as provider/model; own is that of each version. They are given the conversations of the cases. "
+            "Empty: only contexts are compared, and no model is asked."
+        ),
+    )
+    judge = forms.CharField(
+        label=lazy("Model that judges"),
+        required=False,
+        max_length=160,
+        help_text=lazy("As provider/model. It is given the message, the answer and what the case says of a good one."),
+    )
+    limit = forms.IntegerField(
+        label=lazy("Cases at most"), required=False, min_value=1, help_text=lazy("The first of them. Empty: all.")
+    )
+    most_cost = forms.DecimalField(
+        label=lazy("USD at most"),
+        required=False,
+        min_value=0,
+        max_digits=9,
+        decimal_places=2,
+        help_text=lazy(
+            "Leave it empty for an estimate, which begins nothing. It ends before the next case once it has cost more."
+        ),
+    )
+
+    author: User | None = None
 
     class Meta:
         model = Experiment
         fields = ["dataset"]
+
+    def clean_asked(self) -> list[str]:
+        return [line.strip() for line in self.cleaned_data["asked"].splitlines() if line.strip()]
+
+    @property
+    def plan(self) -> Plan:
+        values = self.cleaned_data
+        return Plan(
+            versions=values["numbers"], models=values["asked"], judge=values["judge"].strip(), limit=values["limit"]
+        )
 
     def clean_numbers(self) -> list[int]:
         try:
@@ -57,6 +102,17 @@ class ExperimentForm(ModelForm):
             raise forms.ValidationError(str(error)) from None
         except ValueError:
             raise forms.ValidationError(gettext("Write numbers with spaces between.")) from None
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if not self.errors:
+            try:
+                runs.check_models(values["dataset"], self.plan, author=self.author, most_cost=values["most_cost"])
+            except InvalidModels as error:
+                self.add_error("asked", str(error))
+            except TooCostly as error:
+                self.add_error("most_cost", str(error))
+        return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,11 +247,12 @@ class ExperimentAdmin(RunAdmin[Experiment]):
     """Whoever may add one may cancel it."""
 
     form = ExperimentForm
+    add_form_template = "admin/conversations/experiment/add_form.html"
     change_form_template = "admin/conversations/experiment/change_form.html"
-    list_display = ["started", "dataset", "tried", "stand", "progress", "by"]
+    list_display = ["started", "dataset", "tried", "models", "stand", "progress", "by"]
     list_filter = ["state", "dataset"]
     list_select_related = ["dataset", "author"]
-    fields = ["dataset", "numbers"]
+    fields = ["dataset", "numbers", "asked", "judge", "limit", "most_cost"]
     empty_text = (
         "No experiments. Add one to score the requests of a dataset as versions of an assistant would make them."
     )
@@ -216,17 +273,68 @@ class ExperimentAdmin(RunAdmin[Experiment]):
         newest = Dataset.objects.order_by("-created_at").values_list("pk", flat=True).first()
         return {"dataset": request.GET.get("dataset", newest), "numbers": "1"}
 
+    def get_form(self, request: HttpRequest, obj: Experiment | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """Whose author is whoever asks, that it can say what it would cost."""
+        form = super().get_form(request, obj, change, **kwargs)
+        return type(form.__name__, (form,), {"author": request.user})
+
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Experiment:
         assert isinstance(request.user, User)
-        return runs.start(form.cleaned_data["dataset"], form.cleaned_data["numbers"], author=request.user)
+        values = form.cleaned_data
+        return runs.start(values["dataset"], form.plan, author=request.user, most_cost=values["most_cost"])
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.case_view)
+        return [path("<uuid:id>/case/<uuid:case>/", view, name="conversations_experiment_case"), *super().get_urls()]
+
+    def case_view(self, request: HttpRequest, id: UUID, case: UUID) -> HttpResponse:
+        """The answers to one case, side by side."""
+        row = self.allowed(request, self.get_object(request, str(id)))
+        found = Case.objects.filter(pk=case, dataset=row.dataset_id).select_related("thread").first()
+        if found is None:
+            raise Http404
+        sight = access.look(
+            request,
+            user=found.thread.user_id,
+            what="answers of an experiment",
+            object_id=found.pk,
+            thread=found.thread_id,
+        )
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": row,
+            "media": self.media,
+            "has_view_permission": True,
+            "title": gettext("Answers side by side"),
+            "sight": sight,
+            "cards": experiment_answers.cards(row, found, shown=sight.shown),
+            "expected": experiment_answers.expected_of(found),
+            "case_request": found.request_id,
+            "case_page": reverse("admin:conversations_contextsnapshot_change", args=[found.request_id]),
+        }
+        return TemplateResponse(request, "admin/conversations/experiment/case.html", context)
 
     def cancel(self, id: UUID) -> bool:
         return runs.cancel(id)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if request.method == "POST" and "resume" in request.POST:
+            row = self.allowed(request, self.get_object(request, object_id))
+            if not self.has_add_permission(request):
+                raise PermissionDenied
+            runs.resume(row.pk)
+            return HttpResponseRedirect(request.path)
+        return super().change_view(request, object_id, form_url, extra_context)
 
     def page(self, row: Experiment) -> dict[str, Any]:
         return {
             "title": str(row.dataset),
             "experiment": page_of(row),
+            "answers": experiment_answers.page_of(row) if row.model_names else None,
+            "may_resume": row.state in RESUMED and bool(row.model_names),
             "verdict": self.verdict(row),
         }
 
@@ -238,6 +346,10 @@ class ExperimentAdmin(RunAdmin[Experiment]):
     @admin.display(description="versions")
     def tried(self, row: Experiment) -> str:
         return ", ".join(map(str, row.versions))
+
+    @admin.display(description="models")
+    def models(self, row: Experiment) -> str:
+        return ", ".join(map(experiment_answers.model_label, row.model_names)) or display.NOTHING
 
     @admin.display(description="state", ordering="state")
     def stand(self, row: Experiment) -> str:

@@ -9,15 +9,17 @@ from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import F, Max, Model, QuerySet, Value
+from django.db.models import F, Max, Model, Q, QuerySet, Value
 from django.db.models.functions import Least
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.files.account import files_named
 from conversations.context.record.snapshots import digest_once_forgotten
 from conversations.context.tokens.estimate import turn_tokens
 from conversations.holds import custody
 from conversations.models import (
     Case,
+    CaseAnswer,
     ContextBlock,
     ContextSnapshot,
     Feedback,
@@ -165,10 +167,24 @@ def _requests(user: User, rows: Rows, now: datetime) -> None:
     running = requests.filter(status=ContextSnapshot.Status.PENDING)
     running.update(status=ContextSnapshot.Status.INTERRUPTED, ended_at=now)
     _take(requests)
-    Case.objects.filter(request__in=rows.requests).update(evidence="", contains="", patterns="")
+    _cases(user, rows)
     ended = Reply.objects.filter(user=user).exclude(status=Reply.Status.RUNNING)
     _leave_kinds(ended.filter(id__in=rows.errors))
     _take(ended.filter(id__in=rows.replies))
+
+
+def _cases(user: User, rows: Rows) -> None:
+    """What staff expect of these requests, and what models answered to them in experiments."""
+    cases = Case.objects.filter(thread__in=Thread.objects.filter(user=user))
+    touched = cases.filter(request__in=rows.requests)
+    touched.update(**dict.fromkeys(data_map.TABLES["conversations.Case"].staff.split(), ""))
+    answers = CaseAnswer.objects.filter(case__in=cases)
+    named = Q(case__in=touched) | Q(request__in=rows.requests) | Q(verdict_request__in=rows.requests)
+    if rows.files:
+        given = answers.filter(request__files__isnull=False).values_list("pk", "request__files")
+        files = {str(id) for id in rows.files}
+        named |= Q(pk__in=[pk for pk, packed in given if files & files_named(packed)])
+    _take(answers.filter(named))
 
 
 def _turns(user: User, turns: Collection[ForgottenTurn], now: datetime) -> None:

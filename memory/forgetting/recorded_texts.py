@@ -166,10 +166,11 @@ def _every_tier() -> set[str]:
 
 
 def _names_of(items: Sequence[Mapping[str, Any]], *, everything: bool) -> set[str]:
-    """The sections beside the message in which these items were given; with ``everything`` those that tell what is
-    remembered."""
+    """The sections beside the message in which these items were given, and the material of a request about an answer that was
+    made with them; with ``everything`` those that tell what is remembered."""
     sources = [source_of(item) for item in items]
-    return {source.name for source in sources if source and (source.is_memory or not everything)}
+    names = {source.name for source in sources if source and (source.is_memory or not everything)}
+    return names | {MATERIAL} if names else names
 
 
 def _telling(user_id: int, threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int]:

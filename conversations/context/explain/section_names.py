@@ -72,6 +72,7 @@ OWN_LABELS: dict[str, dict[str, str]] = {
         MESSAGE: "Turns, what is noted and topics, as JSON",
     },
     ContextSnapshot.Purpose.TITLE: {"base": "Instructions", MESSAGE: "Message and reply, as JSON"},
+    ContextSnapshot.Purpose.JUDGE: {"base": "Instructions", MESSAGE: "Message, answer and criterion, as JSON"},
     ContextSnapshot.Purpose.ARTIFACT: {MESSAGE: "The preset's instruction"},
 }
 """Where a section of a request for one purpose is something else."""

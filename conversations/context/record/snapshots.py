@@ -213,6 +213,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: RecordedTexts) -> Payload:
             instructions=system[0],
             material=beside[0][1],
             program=program,
+            caller=dict(before).get(CALLER, ""),
         )
     texts = RequestTexts(
         system=system,

@@ -77,9 +77,17 @@ def render(
 
 
 def render_material(
-    provider: Provider, model: str, allowance: OutputAllowance, *, instructions: str, material: str, program: str = ""
+    provider: Provider,
+    model: str,
+    allowance: OutputAllowance,
+    *,
+    instructions: str,
+    material: str,
+    program: str = "",
+    caller: str = "",
 ) -> Payload:
-    """The exact request of a helping task: instructions, and all that they are about as one text."""
+    """The exact request of a helping task: instructions, and all that they are about as one text. ``caller`` says the format
+    of its answer."""
     return provider.render(
         RequestParts(
             model=model,
@@ -88,6 +96,7 @@ def render_material(
             messages=[{"role": "user", "content": text_blocks(material)}],
             thinking=allowance.thinking,
             program=json.loads(program) if program else None,
+            caller=CallerFields.of(caller),
         )
     )
 

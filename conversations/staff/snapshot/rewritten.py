@@ -14,6 +14,7 @@ SPEECHLESS = (
     ContextSnapshot.Purpose.ARTIFACT,
     ContextSnapshot.Purpose.CONSOLIDATION,
     ContextSnapshot.Purpose.TITLE,
+    ContextSnapshot.Purpose.JUDGE,
 )
 """They have no message to put into other words."""
 

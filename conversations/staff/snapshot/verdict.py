@@ -26,6 +26,7 @@ FAILED_QUERIES: dict[str, str] = {
 ASKED_FOR: dict[str, str] = {
     ContextSnapshot.Purpose.CONSOLIDATION: gettext_noop("what to note of a conversation"),
     ContextSnapshot.Purpose.TITLE: gettext_noop("a title"),
+    ContextSnapshot.Purpose.JUDGE: gettext_noop("a verdict on an answer in an experiment"),
 }
 
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from conversations import versions
 from conversations.datasets import experiments, runs
+from conversations.datasets.estimates import Plan
 from conversations.datasets.paired import difference
 from conversations.models import AuditEvent, Case, ContextSnapshot, Dataset, Experiment, Message, Thread
 from conversations.runtime.db import in_database
@@ -130,7 +131,7 @@ async def test_staff_run_an_experiment_that_workers_go_on_with(user: User, api: 
         assert {row.request for row in worst} == {*dataset.cases.values_list("request_id", flat=True)}
         assert client.get(worst[0].urls[0][1]).status_code == 200
         assert not [word for word in ("harbour", "Lisbon", "dog") if word in shown.content.decode()]
-        again = runs.start(dataset, [1], author=lead)
+        again = runs.start(dataset, Plan(versions=[1]), author=lead)
         runs.advance(lambda: True)
         assert client.post(display.change_url(Experiment, again.pk), {"cancel": "1"}).status_code == 302
         runs.advance(lambda: False)
