@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import FloatField, QuerySet, Sum
+from django.db.models import DecimalField, FloatField, QuerySet, Sum, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 
@@ -108,14 +108,19 @@ def cancel(id: UUID) -> bool:
 
 
 @transaction.atomic
-def resume(id: UUID) -> bool:
-    """Go on with one that was cancelled or could not go on; whether it is so."""
+def resume(id: UUID, most_cost: Decimal | None = None) -> bool:
+    """Go on with one that was cancelled or could not go on, which may cost so many USD in all; whether it is so."""
     ended = Experiment.objects.filter(pk=id, state__in=[Experiment.State.CANCELLED, Experiment.State.FAILED])
     row = ended.select_for_update(of=("self",)).first()
     if row is None:
         return False
-    ended.update(state=Experiment.State.RUNNING, problem="", ended_at=None)
-    audit.record(AuditKind.ROW_CHANGED, target=row, details={"act": "resumed"})
+    ended.update(
+        state=Experiment.State.RUNNING,
+        problem="",
+        ended_at=None,
+        most_cost=Coalesce(Value(most_cost, DecimalField()), "most_cost"),
+    )
+    audit.record(AuditKind.ROW_CHANGED, target=row, details={"act": "resumed", "most_cost": str(most_cost)})
     return True
 
 

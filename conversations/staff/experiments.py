@@ -115,6 +115,12 @@ class ExperimentForm(ModelForm):
         return values
 
 
+class ResumeForm(forms.Form):
+    most_cost = forms.DecimalField(
+        label=lazy("USD at most"), required=False, min_value=0, max_digits=9, decimal_places=2
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoreRow:
     """How many cases of a version pass a scorer, and by how much that differs from the first, in points with an interval."""
@@ -325,7 +331,9 @@ class ExperimentAdmin(RunAdmin[Experiment]):
             row = self.allowed(request, self.get_object(request, object_id))
             if not self.has_add_permission(request):
                 raise PermissionDenied
-            runs.resume(row.pk)
+            more = ResumeForm(request.POST)
+            if more.is_valid():
+                runs.resume(row.pk, more.cleaned_data["most_cost"])
             return HttpResponseRedirect(request.path)
         return super().change_view(request, object_id, form_url, extra_context)
 
@@ -334,7 +342,9 @@ class ExperimentAdmin(RunAdmin[Experiment]):
             "title": str(row.dataset),
             "experiment": page_of(row),
             "answers": experiment_answers.page_of(row) if row.model_names else None,
-            "may_resume": row.state in RESUMED and bool(row.model_names),
+            "resuming": ResumeForm(initial={"most_cost": row.most_cost})
+            if row.state in RESUMED and row.model_names
+            else None,
             "verdict": self.verdict(row),
         }
 

@@ -835,7 +835,8 @@ def staff_experiments_list(
 
 def staff_experiments_create(body: types.NewExperiment) -> Call[types.ExperimentAnswer]:
     """Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the
-    experiment to follow it. No model is asked."""
+    experiment to follow it. Where models are named, they answer each of them, for which the caller's limits and
+    budgets pay."""
     return Call("POST", "staff/experiments/", body=body)
 
 

@@ -425,6 +425,9 @@ class ExperimentAnswer(TypedDict):
     done: int
     dataset: str
     versions: list[int]
+    models: list[str]
+    judge: str
+    most_cost: float | None
     cases: int
 
 
@@ -438,6 +441,9 @@ class ExperimentResult(TypedDict):
     done: int
     dataset: str
     versions: list[int]
+    models: list[str]
+    judge: str
+    most_cost: float | None
     cases: int
     result: dict[str, Any]
 
@@ -1294,6 +1300,10 @@ class NewConnectionRow(TypedDict):
 class NewExperiment(TypedDict):
     dataset: str
     versions: list[int]
+    models: NotRequired[list[str]]
+    judge: NotRequired[str]
+    limit: NotRequired[int | None]
+    most_cost: NotRequired[float | None]
 
 
 class NewGroupRow(TypedDict):
@@ -1765,7 +1775,7 @@ class PromptsAnswer(TypedDict):
     results: list[PromptAnswer]
 
 
-type PurposeEnum = Literal["reply", "rewrite", "artifact", "consolidation", "title"]
+type PurposeEnum = Literal["reply", "rewrite", "artifact", "consolidation", "title", "experiment", "judge"]
 
 
 class QuotedTurnAnswer(TypedDict):

@@ -420,6 +420,9 @@ export interface ExperimentAnswer {
   done: number;
   dataset: string;
   versions: Array<number>;
+  models: Array<string>;
+  judge: string;
+  most_cost: number | null;
   cases: number;
 }
 
@@ -433,6 +436,9 @@ export interface ExperimentResult {
   done: number;
   dataset: string;
   versions: Array<number>;
+  models: Array<string>;
+  judge: string;
+  most_cost: number | null;
   cases: number;
   result: Record<string, unknown>;
 }
@@ -1272,6 +1278,10 @@ export interface NewConnectionRow {
 export interface NewExperiment {
   dataset: string;
   versions: Array<number>;
+  models?: Array<string>;
+  judge?: string;
+  limit?: number | null;
+  most_cost?: number | null;
 }
 
 export interface NewGroupRow {
@@ -1742,7 +1752,7 @@ export interface PromptsAnswer {
   results: Array<PromptAnswer>;
 }
 
-export type PurposeEnum = "reply" | "rewrite" | "artifact" | "consolidation" | "title";
+export type PurposeEnum = "reply" | "rewrite" | "artifact" | "consolidation" | "title" | "experiment" | "judge";
 
 export interface QuotedTurnAnswer {
   line: number;
@@ -3540,7 +3550,8 @@ export interface Calls {
     answer: Page<ExperimentAnswer>;
   };
   /** Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the
-   * experiment to follow it. No model is asked. */
+   * experiment to follow it. Where models are named, they answer each of them, for which the caller's limits and
+   * budgets pay. */
   "POST staff/experiments/": {
     path: object;
     query: object;

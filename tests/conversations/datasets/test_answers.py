@@ -216,8 +216,7 @@ def test_an_experiment_is_bounded_and_says_why_nobody_answers(
     assert run_to_end(row).state == "failed"
     assert row.problem.startswith("It has cost $0.0")
     assert (CaseAnswer.objects.filter(experiment=row).count(), row.results.count()) == (1, 1)
-    Experiment.objects.filter(pk=row.pk).update(most_cost=Decimal(1))
-    assert runs.resume(row.pk)
+    assert runs.resume(row.pk, Decimal(1))
     assert run_to_end(row).state == "done"
     assert CaseAnswer.objects.filter(experiment=row, answered_at__isnull=False).count() == 2
 
