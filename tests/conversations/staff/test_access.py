@@ -113,6 +113,7 @@ INSPECTED = {
     "conversations_assistant": {"versions"},
     "conversations_notice": {"preview"},
     "conversations_replay": {"report", "junit"},
+    "conversations_experiment": {"case"},
 }
 """Pages beside Django's own, of which every one takes the permission to view the rows."""
 READ = {
@@ -138,6 +139,8 @@ IN_NO_THREAD = {"memory_memory", "memory_dailysummary", "conversations_file", "c
 QUEUE = {"conversations_feedback_csv", "conversations_feedback_jsonl"}
 DOWNLOAD = "conversations_contextsnapshot_request"
 OK, SIGN_IN, TO_ITS_PAGE, REFUSED, NOT_FOUND, NOT_SO = 200, 302, 302, 403, 404, 405
+ANSWERED = {"conversations_thread_why": TO_ITS_PAGE, "conversations_experiment_case": NOT_FOUND}
+"""No case has the id that is asked for; test_answers.py reads one."""
 
 
 def named_patterns(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, int]]:
@@ -177,13 +180,11 @@ def expected(name: str, role: Role) -> int:
             return NOT_SO
         case "conversations_serviceaccount_token" | "conversations_moderator_try" | "auth_user_password_change":
             return OK if role.may("change", "_".join(name.split("_")[:2])) else REFUSED
-        case "conversations_experiment_case":  # of an experiment that has none of this id; test_answers.py reads one
-            return NOT_FOUND if role.may("view", "conversations_experiment") else REFUSED
         case _ if name == DOWNLOAD:
             return OK if role.gave_a_reason and role.permissions == LEAD else REFUSED
     for model, own in INSPECTED.items():
         if name.removeprefix(f"{model}_") in own:
-            allowed = TO_ITS_PAGE if name == "conversations_thread_why" else OK
+            allowed = ANSWERED.get(name, OK)
             seen = {model, "conversations_contextsnapshot"} if name == ADDED else {model}
             return allowed if all(role.may("view", each) for each in seen) else REFUSED
     model, _, page = name.rpartition("_")
