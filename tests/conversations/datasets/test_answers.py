@@ -137,8 +137,8 @@ def test_models_answer_side_by_side_and_a_judge_says_why(
     read = client.get(case).content.decode()
     assert "I do not know." in read
     assert "It says" in read
-    for each in requests:
-        assert client.get(reverse("admin:conversations_contextsnapshot_change", args=[each.pk])).status_code == 200
+    for made in requests:
+        assert client.get(reverse("admin:conversations_contextsnapshot_change", args=[made.pk])).status_code == 200
 
     turn = dataset.cases.order_by("id")[0].thread.messages.get(position=1)
     forgetting.forget_turn(user, turn.pk)
