@@ -508,7 +508,7 @@ OPENBOOK_AUDIT_SYSLOG_CERTIFICATE = env_file("OPENBOOK_AUDIT_SYSLOG_CERTIFICATE"
 # OpenTelemetry: what is told to a collector, where one is named. The SDK reads all other OTEL_* variables by itself.
 OTEL_SIGNALS = [
     signal
-    for signal in ("traces", "metrics")
+    for signal in ("traces", "metrics", "logs")
     if (env("OTEL_EXPORTER_OTLP_ENDPOINT") or env(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"))
     and "otlp" in env_list(f"OTEL_{signal.upper()}_EXPORTER", "otlp")
     and env("OTEL_SDK_DISABLED").lower() != "true"

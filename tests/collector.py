@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
@@ -40,6 +41,15 @@ class Point:
     bounds: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class CollectedEvent:
+    name: str
+    severity: int
+    trace: str
+    span: str
+    values: Values
+
+
 @dataclass
 class Collector:
     """``bodies`` are what came, as it came; ``service`` the resource that told it last."""
@@ -47,6 +57,7 @@ class Collector:
     bodies: list[bytes] = field(default_factory=list)
     spans: list[CollectedSpan] = field(default_factory=list)
     points: dict[str, list[Point]] = field(default_factory=dict)
+    events: list[CollectedEvent] = field(default_factory=list)
     service: Values = field(default_factory=dict)
 
     def __enter__(self) -> Self:
@@ -90,6 +101,19 @@ class Collector:
                         )
                         for point in metric.histogram.data_points
                     ]
+        elif path == "/v1/logs":
+            for logged in ExportLogsServiceRequest.FromString(body).resource_logs:
+                self.events += [
+                    CollectedEvent(
+                        name=record.event_name,
+                        severity=record.severity_number,
+                        trace=record.trace_id.hex(),
+                        span=record.span_id.hex(),
+                        values=plain(record.attributes),
+                    )
+                    for scope in logged.scope_logs
+                    for record in scope.log_records
+                ]
         else:
             raise AssertionError(f"nobody collects at {path}")
 
@@ -130,5 +154,7 @@ def plain(attributes: Iterable[KeyValue]) -> Values:
 def value_of(value: AnyValue) -> Any:
     if value.HasField("array_value"):
         return [value_of(one) for one in value.array_value.values]
+    if value.HasField("kvlist_value"):
+        return plain(value.kvlist_value.values)
     kind = value.WhichOneof("value")
     return getattr(value, kind) if kind else None

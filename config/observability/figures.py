@@ -57,14 +57,14 @@ class Figure:
 
 MODEL = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.response.model")
 REQUEST_SECONDS = Figure(
-    name="gen_ai.client.operation.duration",
+    name="gen_ai.client.inference.duration",
     unit="s",
-    description="GenAI operation duration.",
+    description="GenAI client inference operation duration.",
     labels=[*MODEL, "error.type"],
     boundaries=SECONDS,
 )
 FIRST_SECONDS = Figure(
-    name="gen_ai.client.operation.time_to_first_chunk",
+    name="gen_ai.client.inference.time_to_first_chunk",
     unit="s",
     description="Time to receive the first chunk.",
     labels=[*MODEL, "error.type"],
@@ -91,13 +91,34 @@ BUILD = Figure(
     labels=["error.type"],
     boundaries=BUILD_SECONDS,
 )
-TOKEN_USAGE = Figure(
-    name="gen_ai.client.token.usage",
-    unit="{token}",
-    description="Number of input and output tokens used.",
-    labels=[*MODEL, "error.type", "gen_ai.token.type"],
-    boundaries=TOKENS,
-)
+
+
+def _used_tokens(kind: str, description: str) -> Figure:
+    return Figure(
+        name=f"gen_ai.client.inference.usage.{kind}",
+        unit="{token}",
+        description=description,
+        labels=[*MODEL, "gen_ai.token.modality"],
+    )
+
+
+def _operation_tokens(kind: str, description: str) -> Figure:
+    return Figure(
+        name=f"gen_ai.client.inference.operation.{kind}",
+        unit="{token}",
+        description=description,
+        labels=[*MODEL, "error.type"],
+        boundaries=TOKENS,
+    )
+
+
+INPUT = _used_tokens("input_tokens", "The number of input tokens used, including cached tokens.")
+OUTPUT = _used_tokens("output_tokens", "The number of output tokens used, including reasoning tokens.")
+CACHE_READ = _used_tokens("cache_read.input_tokens", "The number of input tokens served from a prompt cache.")
+CACHE_WRITE = _used_tokens("cache_write.input_tokens", "The number of input tokens written to a prompt cache.")
+REASONING = _used_tokens("reasoning.output_tokens", "The number of output tokens used for reasoning.")
+OPERATION_INPUT = _operation_tokens("input_tokens", "The number of input tokens used per inference operation.")
+OPERATION_OUTPUT = _operation_tokens("output_tokens", "The number of output tokens used per inference operation.")
 LEFT_OUT = Figure(
     name="openbook.context.left_out",
     unit="{turn}",
@@ -111,4 +132,7 @@ STALL_SECONDS = Figure(
     labels=["code.function.name"],
     boundaries=STALLED_SECONDS,
 )
-FIGURES = (REQUEST_SECONDS, FIRST_SECONDS, TOOL_SECONDS, REPLY, BUILD, TOKEN_USAGE, LEFT_OUT, STALL_SECONDS)
+FIGURES = (
+    *(REQUEST_SECONDS, FIRST_SECONDS, TOOL_SECONDS, REPLY, BUILD, LEFT_OUT, STALL_SECONDS),
+    *(INPUT, OUTPUT, CACHE_READ, CACHE_WRITE, REASONING, OPERATION_INPUT, OPERATION_OUTPUT),
+)

@@ -89,7 +89,7 @@ KNOWN: Mapping[str, Callable[[str], bool]] = {
     "gen_ai.agent.name": lambda name: name in _learnt["gen_ai.agent.name"],
     "gen_ai.tool.name": lambda name: name in registered(),
     "gen_ai.tool.type": {"function"}.__contains__,
-    "gen_ai.token.type": {"input", "output"}.__contains__,
+    "gen_ai.token.modality": {"text", "unknown"}.__contains__,
     "error.type": _is_error,
     "openbook.reason": {reason.value for reason in Reason}.__contains__,
     "openbook.request_status": {status.value for status in ContextSnapshot.Status}.__contains__,

@@ -42,10 +42,32 @@ class MeasuredRequest(MeasuredStep):
             self._labels["gen_ai.response.model"] = call.finished.model
         if call.first_token_ms is not None:
             figures.FIRST_SECONDS.record(call.first_token_ms / 1000, self._labels)
-        for kind_of_token, count in (("input", all_input(call.usage)), ("output", call.usage.output_tokens)):
-            if count:
-                figures.TOKEN_USAGE.record(count, {**self._labels, "gen_ai.token.type": kind_of_token})
         super().__exit__(kind, error, trace)
+        _record_tokens(call, self._labels)
+
+
+def _record_tokens(call: ModelCall, labels: dict[str, str]) -> None:
+    """Of each call, as the conventions have it: 0 where it failed, or the service told no figures."""
+    usage = call.usage
+    sent = {**labels, "gen_ai.token.modality": input_modality(call)}
+    written = {**labels, "gen_ai.token.modality": "text" if usage.is_told else "unknown"}
+    figures.INPUT.record(all_input(usage), sent)
+    figures.CACHE_READ.record(usage.cache_read_input_tokens, sent)
+    figures.CACHE_WRITE.record(usage.cache_creation_input_tokens, sent)
+    figures.OUTPUT.record(usage.output_tokens, written)
+    figures.REASONING.record(usage.thinking_tokens, written)
+    figures.OPERATION_INPUT.record(all_input(usage), labels)
+    figures.OPERATION_OUTPUT.record(usage.output_tokens, labels)
+
+
+def input_modality(call: ModelCall) -> str:
+    """``unknown`` where pictures or documents are among it: services don't tell their tokens apart."""
+    if not call.usage.is_told or call.payload is None:
+        return "unknown"
+    blocks = (
+        block for each in call.payload["messages"] if not isinstance(each["content"], str) for block in each["content"]
+    )
+    return "unknown" if any(block["type"] in ("image", "document") for block in blocks) else "text"
 
 
 class MeasuredReply(MeasuredStep, ReplyStep):

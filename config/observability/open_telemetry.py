@@ -1,21 +1,25 @@
-"""Steps as OpenTelemetry has them: spans by its conventions for generative AI, and the figures as its metrics. Imported only
-where it is on.
+"""Steps as OpenTelemetry has them: spans and events by its conventions for generative AI, and the figures as its metrics.
+Imported only where it is on.
 
-https://github.com/open-telemetry/semantic-conventions-genai, as of September 2026. No prompt, title, turn, input or result of a
+https://github.com/open-telemetry/semantic-conventions-genai, release 0.1.0. No prompt, title, turn, input or result of a
 tool, nor what an error says is among the attributes, unless ``OPENBOOK_OTEL_TEXTS`` is on.
 """
 
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextvars import Token
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
+from opentelemetry._logs import Logger, SeverityNumber
 from opentelemetry.context import Context as Where
 from opentelemetry.context import attach, detach
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.metrics import CallbackOptions, Meter, Observation
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
@@ -35,7 +39,7 @@ from config.observability.measuring import (
     reply_labels,
     tool_labels,
 )
-from config.observability.otel_texts import text_values
+from config.observability.otel_texts import as_json, text_values
 from conversations.context.built_context import Context
 from conversations.context.record import snapshots
 from conversations.models import ContextSnapshot, Reply, Thread
@@ -48,6 +52,8 @@ from conversations.runtime.telemetry import ReplyStep, TelemetryListener, Teleme
 Values = Mapping[str, AttributeValue]
 
 SCOPE = "openbook"
+DETAILS = "gen_ai.client.inference.operation.details"
+"""The event that holds what was sent and written, in structures."""
 PROPAGATOR = TraceContextTextMapPropagator()
 
 
@@ -68,8 +74,9 @@ class CarriedStep(TelemetryStep):
 class SpanStep(TelemetryStep):
     _before: Token[Where]
 
-    def __init__(self, span: Span) -> None:
-        self._span = span
+    def __init__(self, span: Span, events: Logger, failure: str = "") -> None:
+        """``failure`` names the event that is sent beside a span that failed; without a name none is."""
+        self._span, self._events, self._failure = span, events, failure
 
     def __enter__(self) -> Self:
         self._before = attach(set_span_in_context(self._span))
@@ -82,8 +89,15 @@ class SpanStep(TelemetryStep):
         detach(self._before)
 
     def failed(self, code: str) -> None:
-        self._span.set_attribute("error.type", label_values.bounded("error.type", code))
+        kind = label_values.bounded("error.type", code)
+        self._span.set_attribute("error.type", kind)
         self._span.set_status(StatusCode.ERROR)
+        if self._failure:
+            self._emit(self._failure, SeverityNumber.WARN, {"exception.type": kind})
+
+    def _emit(self, name: str, severity: SeverityNumber, values: Mapping[str, Any]) -> None:
+        where = set_span_in_context(self._span)
+        self._events.emit(event_name=name, severity_number=severity, attributes=values, context=where)
 
 
 class BuildSpan(SpanStep):
@@ -99,20 +113,17 @@ class BuildSpan(SpanStep):
 
 
 class ModelRequest(SpanStep):
-    def __init__(self, span: Span, call: ModelCall) -> None:
-        super().__init__(span)
-        self._call = call
+    def __init__(self, span: Span, events: Logger, call: ModelCall, values: Values) -> None:
+        super().__init__(span, events, "gen_ai.client.inference.exception")
+        self._call, self._values = call, values
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        call = self._call
-        if call.finished:
-            self._span.set_attributes(response_values(call.finished))
-        if call.usage != Usage():
-            self._span.set_attributes(usage_values(call.usage))
-        if call.first_token_ms is not None:
-            self._span.set_attribute("gen_ai.response.time_to_first_chunk", call.first_token_ms / 1000)
-        if call.payload and settings.OPENBOOK_OTEL_TEXTS:
-            self._span.set_attributes(text_values(call.payload, call))
+        ended = ended_values(self._call)
+        self._span.set_attributes(ended)
+        if self._call.payload and settings.OPENBOOK_OTEL_TEXTS:
+            texts = text_values(self._call.payload, self._call)
+            self._span.set_attributes(as_json(texts))
+            self._emit(DETAILS, SeverityNumber.DEBUG, {**self._values, **ended, **texts})
         super().__exit__(kind, error, trace)
 
 
@@ -126,7 +137,7 @@ class ReplySpan(SpanStep, ReplyStep):
         self._span.set_attributes(
             {
                 **reply_labels(thread),
-                "gen_ai.agent.id": assistant.slug,
+                "openbook.assistant": assistant.slug,
                 "gen_ai.provider.name": convention_name(provider_name(assistant)),
                 **ids(thread=thread.id, reply=reply.id),
             }
@@ -140,21 +151,22 @@ class ReplySpan(SpanStep, ReplyStep):
 
 
 class SpanListener(TelemetryListener):
-    def __init__(self, tracer: Tracer) -> None:
-        self._tracer = tracer
+    def __init__(self, tracer: Tracer, events: Logger) -> None:
+        self._tracer, self._events = tracer, events
 
     def carried_on(self, headers: Mapping[str, str]) -> TelemetryStep:
         named = {name: headers[name] for name in PROPAGATOR.fields if name in headers}
         return CarriedStep(PROPAGATOR.extract(named)) if named else TelemetryStep()
 
     def task(self, name: str) -> TelemetryStep:
-        return SpanStep(self._start_span(name, SpanKind.CONSUMER, {}))
+        return SpanStep(self._start_span(name, SpanKind.CONSUMER, {}), self._events)
 
     def reply(self) -> ReplyStep:
-        return ReplySpan(self._start_span("invoke_agent", SpanKind.INTERNAL, {"gen_ai.operation.name": "invoke_agent"}))
+        values = {"gen_ai.operation.name": "invoke_agent"}
+        return ReplySpan(self._start_span("invoke_agent", SpanKind.INTERNAL, values), self._events)
 
     def context(self) -> TelemetryStep:
-        return BuildSpan(self._start_span("build_context", SpanKind.INTERNAL, {}))
+        return BuildSpan(self._start_span("build_context", SpanKind.INTERNAL, {}), self._events)
 
     def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> TelemetryStep:
         labels = model_labels(snapshot)
@@ -169,13 +181,13 @@ class SpanListener(TelemetryListener):
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
         began = time.time_ns() - int((time.perf_counter() - call.began) * 1e9)  # what the call counts from
-        return ModelRequest(
-            self._start_span(f"chat {labels['gen_ai.request.model']}", SpanKind.CLIENT, values, began), call
-        )
+        span = self._start_span(f"chat {labels['gen_ai.request.model']}", SpanKind.CLIENT, values, began)
+        return ModelRequest(span, self._events, call, values)
 
     def tool(self, name: str, call_id: str) -> TelemetryStep:
         values = {**tool_labels(name), "gen_ai.operation.name": "execute_tool"}
-        return SpanStep(self._start_span(f"execute_tool {values['gen_ai.tool.name']}", SpanKind.INTERNAL, values))
+        span = self._start_span(f"execute_tool {values['gen_ai.tool.name']}", SpanKind.INTERNAL, values)
+        return SpanStep(span, self._events, "gen_ai.execute_tool.exception")
 
     def here(self) -> Mapping[str, str]:
         found = get_current_span().get_span_context()
@@ -204,6 +216,17 @@ def usage_values(usage: Usage) -> dict[str, AttributeValue]:
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cache_read_input_tokens,
         "gen_ai.usage.cache_write.input_tokens": usage.cache_creation_input_tokens,
+        **({"gen_ai.usage.reasoning.output_tokens": usage.thinking_tokens} if usage.thinking_tokens else {}),
+    }
+
+
+def ended_values(call: ModelCall) -> dict[str, AttributeValue]:
+    """What is known of a call once it has ended."""
+    first = call.first_token_ms
+    return {
+        **(response_values(call.finished) if call.finished else {}),
+        **(usage_values(call.usage) if call.usage.is_told else {}),
+        **({"gen_ai.response.time_to_first_chunk": first / 1000} if first is not None else {}),
     }
 
 
@@ -266,7 +289,10 @@ class CollectorExporter:
             self._traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if "metrics" in signals else []
         self._metrics = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
-        self.tracing = SpanListener(self._traces.get_tracer(SCOPE))
+        self._logs = LoggerProvider(resource=resource, shutdown_on_exit=False)
+        if "logs" in signals:
+            self._logs.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
+        self.tracing = SpanListener(self._traces.get_tracer(SCOPE), self._logs.get_logger(SCOPE))
         meter = self._metrics.get_meter(SCOPE)
         self._sinks = [(figure, instrument(meter, figure)) for figure in FIGURES]
         for figure, sink in self._sinks:
@@ -285,3 +311,4 @@ class CollectorExporter:
                 figure.sinks.remove(sink)
         self._traces.shutdown()
         self._metrics.shutdown()
+        self._logs.shutdown()

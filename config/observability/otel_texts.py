@@ -1,6 +1,6 @@
 """What a model was sent and wrote, in the shapes of the conventions. Used only where ``OPENBOOK_OTEL_TEXTS`` is on.
 
-Attributes of spans hold no structures, so each is JSON. Pictures and documents are named by their type, never sent along. Pure.
+Pictures and documents are named by their type, never sent along. Pure.
 """
 
 import json
@@ -14,8 +14,8 @@ Part = dict[str, Any]
 THOUGHTS = ("thinking", "redacted_thinking")
 
 
-def text_values(payload: Payload, call: ModelCall) -> dict[str, str]:
-    """The attributes of a span: instructions, input and output. What the model was thinking is in neither."""
+def text_values(payload: Payload, call: ModelCall) -> dict[str, list[Part]]:
+    """Instructions, tools, input and output. What the model was thinking is in neither."""
     sent = [{"role": each["role"], "parts": [*parts_of(each["content"])]} for each in payload["messages"]]
     words = "".join(each.text for each in call.answer if isinstance(each, TextDelta))
     calls = [
@@ -28,11 +28,17 @@ def text_values(payload: Payload, call: ModelCall) -> dict[str, str]:
         "parts": [*(parts_of(words) if words else ()), *calls],
         "finish_reason": (call.finished.stop_reason if call.finished else None) or "error",
     }
-    values = {
+    tools = [{"type": "function", "name": tool["name"]} for tool in payload.get("tools") or () if "name" in tool]
+    return {
         "gen_ai.system_instructions": [*parts_of(payload["system"])],
+        **({"gen_ai.tool.definitions": tools} if tools else {}),
         "gen_ai.input.messages": sent,
         "gen_ai.output.messages": [answer],
     }
+
+
+def as_json(values: Mapping[str, list[Part]]) -> dict[str, str]:
+    """For a span, whose attributes hold no structures."""
     return {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
 
 

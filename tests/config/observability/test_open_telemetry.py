@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from config.observability.logs import JsonFormatter
 from config.observability.measuring import MeasuringListener
-from config.observability.open_telemetry import CollectorExporter
+from config.observability.open_telemetry import DETAILS, CollectorExporter
 from conversations.checks import telemetry_can_be_told
 from conversations.models import Assistant, ContextSnapshot, Reply
 from conversations.runtime import telemetry
@@ -40,6 +40,7 @@ from tests.services import fresh_database
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 NEEDLE = "Zanzibar"
+DEBUG, WARN = 5, 13
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 BOAT = {"title": f"Boats to {NEEDLE}", "kind": "document", "content": f"# {NEEDLE}"}
 IMPORTED = "import sys, config.asgi; print(*(name for name in sys.modules if name.startswith(tuple(sys.argv[1:]))))"
@@ -55,7 +56,7 @@ class Listening:
 
     def __init__(self, collector: Collector) -> None:
         self._collector, self._exporting = collector, ExitStack()
-        exporting = CollectorExporter(["traces", "metrics"])
+        exporting = CollectorExporter(["traces", "metrics", "logs"])
         self._exporting.callback(exporting.close)
         telemetry.listen(MeasuringListener(), exporting.tracing)
 
@@ -206,7 +207,7 @@ async def test_a_reply_is_told_as_the_steps_that_it_took(
     assert whole.values == {
         **shared,
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.id": "analyst",
+        "openbook.assistant": "analyst",
         "gen_ai.agent.name": "Analyst",
         "openbook.status": "completed",
         **{f"gen_ai.usage.{name}": 2 * tokens for name, tokens in usage.items()},
@@ -245,20 +246,25 @@ async def test_what_is_counted_is_what_the_spans_and_the_rows_say(
     }
     answered = chat | {"gen_ai.response.model": "other"}
     failed = chat | {"error.type": "authentication"}
-    tokens = collected.points["gen_ai.client.token.usage"]
-    assert [(point.values, point.sum, point.count) for point in tokens] == [
-        (answered | {"gen_ai.token.type": "input"}, 20, 1),
-        (answered | {"gen_ai.token.type": "output"}, 7, 1),
-    ]
+    text, unknown = ({"gen_ai.token.modality": kind} for kind in ("text", "unknown"))
+    used = {"input": 20, "output": 7, "cache_read.input": 5, "cache_write.input": 3, "reasoning.output": 0}
+    for kind, count in used.items():
+        points = collected.points[f"gen_ai.client.inference.usage.{kind}_tokens"]
+        assert [(point.values, point.sum) for point in points] == [(answered | text, count), (chat | unknown, 0)], kind
+    for kind in ("input", "output"):
+        tokens = collected.points[f"gen_ai.client.inference.operation.{kind}_tokens"]
+        assert [(point.values, point.sum, point.count) for point in tokens] == [
+            (answered, used[kind], 1), (failed, 0, 1),
+        ]  # fmt: skip
     assert tokens[0].bounds == (
         1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864,
     )  # fmt: skip
-    durations = collected.points["gen_ai.client.operation.duration"]
+    durations = collected.points["gen_ai.client.inference.duration"]
     assert [(point.values, point.count) for point in durations] == [(answered, 1), (failed, 1)]
     assert sorted(point.sum for point in durations) == pytest.approx(
         sorted(span.seconds for span in collected.named("chat claude-sonnet-5-5")), abs=0.1
     )
-    [first] = collected.points["gen_ai.client.operation.time_to_first_chunk"]
+    [first] = collected.points["gen_ai.client.inference.time_to_first_chunk"]
     assert (first.values, first.count, first.bounds[:2], first.bounds[-1]) == (answered, 1, (0.01, 0.02), 81.92)
     whole = {"gen_ai.agent.name": "Small", "gen_ai.request.model": "claude-sonnet-5-5"}
     replies = collected.points["gen_ai.invoke_agent.duration"]
@@ -291,7 +297,14 @@ async def test_nothing_of_what_is_said_is_told(user: User, api: Api, model: Mode
 
     collected = await in_database(listening.told)()
     assert [span.values["error.type"] for span in collected.named("execute_tool other")] == ["tool_error"]
-    assert [span.values["error.type"] for span in collected.spans if span.name.startswith("chat") and span.failed]
+    failed = [span for span in collected.spans if span.name.startswith("chat") and span.failed]
+    assert {(event.name, event.severity, event.values["exception.type"]) for event in collected.events} == {
+        ("gen_ai.execute_tool.exception", WARN, "tool_error"),
+        ("gen_ai.client.inference.exception", WARN, next(span.values["error.type"] for span in failed)),
+    }
+    assert {event.span for event in collected.events} == {span.id for span in collected.spans if span.failed} - {
+        span.id for span in collected.spans if span.name.startswith("invoke_agent")
+    }
     assert not any(NEEDLE.encode() in body for body in collected.bodies)
 
 
@@ -323,6 +336,11 @@ async def test_texts_are_told_where_an_operator_says_so(
             "finish_reason": "end_turn",
         }
     ]
+    [event] = [event for event in collected.events if event.span == last.id]
+    assert (event.name, event.severity, event.trace) == (DETAILS, DEBUG, last.trace)
+    assert event.values.keys() == last.values.keys() - {"openbook.request_id"}
+    for name in ("system_instructions", "tool.definitions", "input.messages", "output.messages"):
+        assert event.values[f"gen_ai.{name}"] == json.loads(last.values[f"gen_ai.{name}"]), name
 
 
 @pytest.mark.wide
