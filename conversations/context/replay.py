@@ -54,12 +54,19 @@ def build(
     assistant = copy.copy(settings.assistant)
     if settings.query is QueryChoice.RULES:
         assistant.rewriting = Assistant.Rewriting.LOCAL
+    edit = replace(edit, widened=_widened(record.settings.assistant, assistant))
     reader = RecordedReader(replace(_inputs(record, assistant, settings, searched), edit=edit))
     context = build_context(_request(record, assistant, settings), reader)
     at = record.snapshot.created_at
     for round_ in record.rounds:
         context = continue_context(context, round_.done, at=at, may_stay=round_.stayed, reader=reader)
     return context
+
+
+def _widened(then: Assistant, wanted: Assistant) -> frozenset[str]:
+    """The sources that may take more than they could."""
+    fields = {source.name: source.budget_field for source in sources_at(Place.STANDING) if source.budget_field}
+    return frozenset(name for name, field in fields.items() if getattr(wanted, field) > getattr(then, field))
 
 
 def _request(record: Record, assistant: Assistant, settings: Settings) -> BuildRequest:

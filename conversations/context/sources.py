@@ -197,6 +197,10 @@ class Fitted:
 NOTHING = Fitted()
 
 
+ADDED = "added"
+"""The id of a note that nobody made."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AddedNote:
     """A note that nobody made, as of a time."""
@@ -207,15 +211,21 @@ class AddedNote:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edit:
-    """What a request made again is to be ``without`` – rows of sources, turns, files, by their ids –, and a note that
-    it is to be given besides."""
+    """What a request made again is to be ``without`` – rows of sources, turns, files, by their ids –, a note that it is to be
+    given besides, and the names of sources that are ``widened``: they may take more than they could then."""
 
     without: frozenset[str] = frozenset()
     note: AddedNote | None = None
+    widened: frozenset[str] = frozenset()
 
     def takes(self, items: Sequence[SourceItem]) -> bool:
         """Whether it takes out one that was given."""
         return any(item.included and item.id in self.without for item in items)
+
+    def touches(self, source: str, items: Sequence[SourceItem]) -> bool:
+        """Whether it takes out a row of a source, or has room for one that found none."""
+        has_more = source in self.widened and any(item.reason is Reason.OVER_BUDGET for item in items)
+        return has_more or self.takes(items)
 
 
 UNEDITED = Edit()

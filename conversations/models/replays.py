@@ -42,6 +42,9 @@ class Replay(Run):
         related_name="+",
         help_text="That is tried. Empty: this release of the code, each request at its own version.",
     )
+    rule = models.CharField(
+        max_length=20, blank=True, default="", db_default="", help_text="Of choosing, that is lifted. Empty: none."
+    )
     since = models.DateTimeField(help_text="Of requests that were made from then on.")
     sample = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)], help_text="So many of them at most. Empty: all."
@@ -57,7 +60,8 @@ class Replay(Run):
         constraints = [
             models.CheckConstraint(
                 condition=Q(state__in=["running", "done", "cancelled", "failed"]), name="replay_state_known"
-            )
+            ),
+            models.CheckConstraint(condition=Q(rule="") | Q(version=None), name="replay_tries_one_thing"),
         ]
 
     def __str__(self) -> str:

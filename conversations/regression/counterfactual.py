@@ -38,6 +38,11 @@ def without(record: Record, id: str) -> Context:
     return _edited(record, Edit(without=frozenset({id})))[1]
 
 
+def with_added(record: Record, note: AddedNote) -> tuple[Context, Context]:
+    """As it comes out, and as it would with the note. Must run within ``remaking``. Raises ``NotReplayable``."""
+    return _edited(record, Edit(note=note) if _began(record) >= note.at else Edit())
+
+
 def with_note(user_id: int, note: AddedNote) -> NoteEffects:
     """Of the person's newest requests since then that replied."""
     made = ContextSnapshot.objects.filter(
@@ -67,8 +72,7 @@ def _outcome(snapshot: ContextSnapshot, note: AddedNote, prices: PriceList) -> O
     try:
         with remaking():
             record = record_of(snapshot)
-            edit = Edit(note=note) if _began(record) >= note.at else Edit()
-            own, other = _edited(record, edit)
+            own, other = with_added(record, note)
             return Outcome(
                 request=snapshot.pk, before=side_of(own, record, prices), after=side_of(other, record, prices)
             )

@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 
 from conversations.context import replay
 from conversations.context.built_context import Context
+from conversations.context.reasons import Reason
 from conversations.context.record import snapshots
 from conversations.context.record.assistant_versions import assistant_then
 from conversations.context.record.request_record import NotReplayable, Record, record_of
@@ -23,6 +24,7 @@ from conversations.models import Assistant, ContextSnapshot, Message
 from conversations.providers import ProviderError, prices
 from conversations.providers.price_list import FREE, price_list
 from conversations.providers.prices import PriceList, Tokens
+from conversations.regression.lifted_rules import settings_without
 from conversations.regression.outcomes import (
     BESIDE,
     STANDING,
@@ -46,10 +48,12 @@ PAGE, READ_AT_ONCE = 500, 20
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """``wanted`` is the assistant at the version that is tried; ``None``: each request's own, as this code builds it."""
+    """``wanted`` is the assistant at the version that is tried; ``None``: each request's own, as this code builds it, or as it
+    would without the ``rule``."""
 
     assistant: Assistant
     wanted: Assistant | None = None
+    rule: Reason | None = None
 
 
 def requests_of(
@@ -119,13 +123,13 @@ def remaking() -> Iterator[None]:
 
 def outcome_of(record: Record, change: Change, known: PriceList) -> tuple[Outcome, bool]:
     """And whether with its own version it comes out as it was sent. Raises ``NotReplayable`` and ``ProviderError``."""
-    if change.wanted is None:
+    remade = remade_by(change, record)
+    if remade is None:
         own = replay.build(record, record.settings)
         demand_sources(own, record)
         before, after = _recorded_side(record, known), side_of(own, record, known)
         is_exact = before.digest == after.digest
     else:
-        remade = remade_at(record, change.wanted)
         demand_sources(remade.other, record)
         before, after = (side_of(context, record, known) for context in (remade.own, remade.other))
         is_exact = remade.is_exact
@@ -133,10 +137,22 @@ def outcome_of(record: Record, change: Change, known: PriceList) -> tuple[Outcom
     return (replace(outcome, cited=_cited(record.snapshot)) if outcome.lost("parts") else outcome), is_exact
 
 
+def remade_by(change: Change, record: Record) -> ReplayedContexts | None:
+    """``None`` where nothing but this release is tried. Raises ``ProviderError``."""
+    if change.rule:
+        return remade_without(record, change.rule)
+    return remade_at(record, change.wanted) if change.wanted else None
+
+
 def remade_at(record: Record, wanted: Assistant) -> ReplayedContexts:
     """As it was, and as the assistant at another version would have had it. Raises ``ProviderError``."""
     then = assistant_then(record.snapshot, record.thread.assistant)
     return replay.remake(record, settings_at(record, then, wanted))
+
+
+def remade_without(record: Record, rule: Reason) -> ReplayedContexts:
+    """As it was, and as it would have been had a rule not held."""
+    return replay.remake(record, settings_without(record, rule))
 
 
 def demand_sources(context: Context, record: Record) -> None:

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from conversations import audit
 from conversations.audit import AuditKind, Details
+from conversations.context.reasons import Reason
 from conversations.context.record.assistant_versions import at_version
 from conversations.models import Assistant, AssistantVersion, Replay
 from conversations.regression import slices
@@ -26,15 +27,17 @@ def start(
     version: AssistantVersion | None,
     *,
     since: datetime,
+    rule: Reason | None = None,
     sample: int | None = None,
     conditions: Sequence[str] = (),
     author: User | None,
 ) -> Replay:
-    """Raises ``InvalidCondition``."""
+    """Of a version, of this release, or of this release without a ``rule``. Raises ``InvalidCondition``."""
     now = clock.now()
     row = Replay.objects.create(
         assistant=assistant,
         version=version,
+        rule=rule or "",
         since=since,
         sample=sample,
         conditions=[parse(text).text for text in conditions],
@@ -72,8 +75,9 @@ class ReplayWork:
     def steps(self) -> Iterator[UUID]:
         row = self._row
         wanted = at_version(row.assistant, row.version) if row.version else None
+        change = Change(assistant=row.assistant, wanted=wanted, rule=Reason(row.rule) if row.rule else None)
         ids = requests_of(row.assistant, since=row.since, until=row.created_at, sample=row.sample, after=row.last)
-        return replay_requests(ids, Change(assistant=row.assistant, wanted=wanted), self._report)
+        return replay_requests(ids, change, self._report)
 
     def values(self) -> dict[str, Any]:
         return {"figures": self._report.stored}

@@ -17,6 +17,7 @@ from conversations.errors import RowNotFound
 from conversations.models import AssistantVersion, Dataset, Experiment, Replay, Scope
 from conversations.regression import replays
 from conversations.regression.conditions import InvalidCondition
+from conversations.regression.lifted_rules import LIFTED
 from conversations.regression.report import Report
 from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
@@ -37,6 +38,11 @@ class NewReplay(TypedDict):
             {"min_value": 1},
             "Number of the version that is tried. Null or left out: this release of Openbook.",
         ]
+    ]
+    rule: Annotated[
+        str,
+        {"default": "", "max_length": 20, "allow_blank": True},
+        "A rule of choosing that is lifted, in place of a version, such as `over_budget`. Empty: none.",
     ]
     days: Annotated[int, {"default": 7, "min_value": 1, "max_value": MOST_DAYS}, "On requests of the last days."]
     sample: NotRequired[
@@ -64,6 +70,7 @@ class ReplayAnswer(RunAnswer):
 
     assistant: Annotated[Slug, "Whose requests are made again."]
     version: Annotated[int | None, "Number of the version that is tried; null: this release."]
+    rule: Annotated[str, "The rule of choosing that is lifted; empty: none."]
     since: Annotated[Time, "Of requests that were made from then on."]
     sample: Annotated[int | None, "So many of them at most; null: all."]
     conditions: Annotated[list[str], "Under which it fails."]
@@ -135,10 +142,16 @@ class ReplayList(APIView):
             version = AssistantVersion.objects.filter(assistant=assistant, number=number).first()
             if version is None:
                 raise ValidationError({"version": ["The assistant has no such version."]})
+        rule = next((rule for rule in LIFTED if rule.value == fields["rule"]), None)
+        if rule is None and fields["rule"]:
+            raise ValidationError({"rule": [f"There is no such rule. There are: {', '.join(LIFTED)}."]})
+        if rule and version:
+            raise ValidationError({"rule": ["Either a version is tried or a rule is lifted."]})
         try:
             row = replays.start(
                 assistant,
                 version,
+                rule=rule,
                 since=clock.now() - timedelta(days=fields["days"]),
                 sample=fields.get("sample"),
                 conditions=fields["conditions"],

@@ -18,6 +18,7 @@ from conversations.context.reasons import Reason
 from conversations.models import Assistant, AssistantVersion, Replay
 from conversations.regression import replays
 from conversations.regression.conditions import InvalidCondition, parse
+from conversations.regression.lifted_rules import CHOICES, LIFTED
 from conversations.regression.outcomes import KINDS
 from conversations.regression.report import Report, Total, junit
 from conversations.runtime import clock
@@ -56,6 +57,12 @@ def tried_choices() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         )
 
 
+def tried_label(row: Replay) -> str:
+    if row.rule:
+        return filled("without the rule “{rule}”", rule=gettext(str(Reason(row.rule).label)))
+    return version_label(row.version)
+
+
 def version_label(version: AssistantVersion | None) -> str:
     if version is None:
         return gettext("this release of Openbook")
@@ -65,6 +72,15 @@ def version_label(version: AssistantVersion | None) -> str:
 
 class ReplayForm(ModelForm):
     tried = forms.ChoiceField(choices=tried_choices, label=lazy("What is tried"))
+    rule = forms.ChoiceField(
+        choices=lambda: [("", gettext("none: all hold")), *((code, gettext(label)) for code, label in CHOICES)],
+        required=False,
+        label=lazy("Without the rule"),
+        help_text=lazy(
+            "What requests would have been, had it not left turns out or given what is remembered. Only with this release of "
+            "Openbook."
+        ),
+    )
     days = forms.TypedChoiceField(choices=DAYS.items(), coerce=int, initial=7, label=lazy("On requests of"))
     fail_on = forms.CharField(
         required=False,
@@ -77,6 +93,12 @@ class ReplayForm(ModelForm):
     class Meta:
         model = Replay
         fields = ["sample"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if values.get("rule") and not values.get("tried", "").endswith(":"):
+            self.add_error("rule", gettext("Either a version is tried or a rule is lifted: choose this release."))
+        return values
 
     def clean_fail_on(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["fail_on"].splitlines() if line.strip()]
@@ -170,7 +192,7 @@ def page_of(row: Replay) -> ReplayPage:
                 url=reverse(
                     "admin:conversations_contextsnapshot_compare",
                     args=[each["request"]],
-                    query={"version": row.version_id or "release"},
+                    query={"rule": row.rule} if row.rule else {"version": row.version_id or "release"},
                 ),
                 lost=each["lost"],
                 gained=each["gained"],
@@ -242,7 +264,7 @@ class ReplayAdmin(RunAdmin[Replay]):
     list_display = ["started", "assistant", "tried", "stand", "progress", "by"]
     list_filter = ["state", "assistant"]
     list_select_related = ["assistant", "version", "author"]
-    fields = ["tried", "days", "sample", "fail_on"]
+    fields = ["tried", "rule", "days", "sample", "fail_on"]
     empty_text = "No replays. Add one to try a draft of an assistant on past requests."
 
     def get_urls(self) -> list[URLPattern]:
@@ -264,7 +286,9 @@ class ReplayAdmin(RunAdmin[Replay]):
         return self.fields if obj is None else ["assistant"]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        pk = request.GET.get("version", "")
+        pk, rule = request.GET.get("version", ""), request.GET.get("rule", "")
+        if rule in LIFTED:
+            return {"tried": f"{request.GET.get('assistant', '')}:", "rule": rule}
         versions = AssistantVersion.objects.filter(
             **({"pk": pk} if pk.isdecimal() else {"assistant__is_default": True})
         )
@@ -279,6 +303,7 @@ class ReplayAdmin(RunAdmin[Replay]):
             Assistant.objects.get(pk=assistant),
             AssistantVersion.objects.get(pk=version, assistant=assistant) if version else None,
             since=clock.now() - timedelta(days=values["days"]),
+            rule=Reason(values["rule"]) if values["rule"] else None,
             sample=values["sample"],
             conditions=values["fail_on"],
             author=request.user,
@@ -289,7 +314,7 @@ class ReplayAdmin(RunAdmin[Replay]):
 
     def page(self, row: Replay) -> dict[str, Any]:
         return {
-            "title": filled("{assistant}: {tried}", assistant=row.assistant, tried=version_label(row.version)),
+            "title": filled("{assistant}: {tried}", assistant=row.assistant, tried=tried_label(row)),
             "replay": page_of(row),
             "sample": row.sample,
         }
@@ -307,7 +332,7 @@ class ReplayAdmin(RunAdmin[Replay]):
 
     @admin.display(description="what is tried")
     def tried(self, row: Replay) -> str:
-        return version_label(row.version)
+        return tried_label(row)
 
     @admin.display(description="state", ordering="state")
     def stand(self, row: Replay) -> str:

@@ -29,6 +29,7 @@ from conversations.regression.outcomes import KINDS, Outcome
 from conversations.runtime.wording import counted, lazy, marked
 from conversations.staff import display
 from conversations.staff.base import ReadOnlyAdmin
+from conversations.staff.compare import added_notes
 from conversations.staff.lagging_pages import lagging_page
 from conversations.staff.trace import trace_reads
 from conversations.staff.trace.trace_views import shown
@@ -127,6 +128,7 @@ class ChangedRow:
 
     id: uuid.UUID
     page: str
+    compare: str
     gained: int
     lost: Sequence[str]
     growth: int
@@ -147,13 +149,12 @@ def added_view(pages: ModelAdmin[User], request: HttpRequest, id: int) -> HttpRe
     form = NoteForm(request.POST or None)
     context: dict[str, Any] = {"title": gettext("What would it have known if …"), "form": form}
     if request.method == "POST" and form.is_valid():
-        known = counterfactual.with_note(
-            person.pk, AddedNote(text=form.cleaned_data["text"], at=form.cleaned_data["since"])
-        )
+        note = AddedNote(text=form.cleaned_data["text"], at=form.cleaned_data["since"])
+        known, address = counterfactual.with_note(person.pk, note), added_notes.written(note, person.pk)
         context |= {
             "verdict": counted(*CHANGED, len(known.outcomes)),
             "known": known,
-            "rows": [*map(_changed, known.outcomes)],
+            "rows": [_changed(outcome, address) for outcome in known.outcomes],
         }
     whole = {
         **pages.admin_site.each_context(request),
@@ -164,10 +165,13 @@ def added_view(pages: ModelAdmin[User], request: HttpRequest, id: int) -> HttpRe
     return TemplateResponse(request, "admin/conversations/added.html", whole | context)
 
 
-def _changed(outcome: Outcome) -> ChangedRow:
+def _changed(outcome: Outcome, address: str) -> ChangedRow:
     return ChangedRow(
         id=outcome.request,
         page=display.change_url(ContextSnapshot, outcome.request),
+        compare=reverse(
+            "admin:conversations_contextsnapshot_compare", args=[outcome.request], query={"added": address}
+        ),
         gained=sum(len(outcome.gained(kind)) for kind in KINDS),
         lost=sorted(name for kind in KINDS for name in outcome.lost(kind)),
         growth=outcome.after.tokens - outcome.before.tokens,

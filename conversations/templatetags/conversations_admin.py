@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from conversations.models import ContextSnapshot, Reply
 from conversations.providers.errors import words_instead
+from conversations.regression.lifted_rules import LIFTED
 from conversations.runtime import wording
 from conversations.runtime.lagging import as_of
 from conversations.staff import display
@@ -40,6 +41,12 @@ def in_place_of(snapshot: ContextSnapshot) -> str:
     """For a request that another model was asked with before."""
     words = gettext(words_instead(snapshot.fallback_cause))
     return wording.filled("in place of {model}, which {words}", model=snapshot.fallback_for, words=words)
+
+
+@register.filter
+def may_be_lifted(code: str) -> bool:
+    """Whether requests can be built again without the rule of this reason."""
+    return code in LIFTED
 
 
 @register.filter

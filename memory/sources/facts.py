@@ -13,7 +13,18 @@ from conversations.context.gather.fallible_reads import fetch_row, problem_of
 from conversations.context.reasons import Reason
 from conversations.context.render.excerpts import bullet, fit_list
 from conversations.context.source_problems import Problem
-from conversations.context.sources import Edit, Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
+from conversations.context.sources import (
+    ADDED,
+    Edit,
+    Fitted,
+    ItemKind,
+    Place,
+    Reading,
+    Row,
+    Source,
+    SourceItem,
+    SourceQuery,
+)
 from conversations.models import Assistant
 from conversations.providers.markers import BULLET
 from conversations.providers.quoting import noted
@@ -36,8 +47,6 @@ RECORDED_DAY = re.compile(r"(\d{4}-\d\d-\d\d):", re.ASCII)
 
 ROOMLESS = {Reason.OVER_BUDGET, Reason.REPEATED}
 """Of notes that would have been given, had there been room or had not another said the same."""
-ADDED = "added"
-"""In place of the id of a note that nobody made."""
 
 MEMORY_KIND = ItemKind(
     code="memory",

@@ -105,8 +105,9 @@ FROM (
     def edited(
         self, candidates: OpenTopics | None, items: Sequence[SourceItem], query: SourceQuery, edit: Edit
     ) -> OpenTopics | None:
-        if candidates is None or not edit.takes(items):
+        if not edit.touches(self.name, items):
             return candidates
+        candidates = candidates or OpenTopics(began_at=query.session.started_at)
         known = {topic.id: topic for topic in candidates.topics}
         rows = Topic.objects.filter(user=query.user_id, id__in=[item.id for item in items])
         others = {str(row.pk): OpenTopic(id=str(row.pk), title=row.title, opened_at=row.opened_at) for row in rows}

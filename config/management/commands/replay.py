@@ -13,9 +13,11 @@ from uuid import UUID
 from django.core.management.base import CommandError, CommandParser
 
 from config.management.output import PrintableCommand
+from conversations.context.reasons import Reason
 from conversations.context.record.assistant_versions import at_version
 from conversations.models import Assistant, AssistantVersion
 from conversations.regression.conditions import Condition, InvalidCondition, parse
+from conversations.regression.lifted_rules import LIFTED
 from conversations.regression.replaying import Change, count_of, replay_requests, requests_of
 from conversations.regression.report import Report, junit
 from conversations.runtime import clock
@@ -43,7 +45,7 @@ class Command(PrintableCommand):
     is_patient = True
     help = (
         "Build past requests of an assistant again, as its draft, another version or this release of the code would have "
-        "built them, and compare. No model is asked, nothing is written. Exit 1 where a condition fails."
+        "built them, or without a rule, and compare. No model is asked, nothing is written. Exit 1 where a condition fails."
     )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -55,6 +57,12 @@ class Command(PrintableCommand):
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--draft", action="store_true", help="as its newest draft would have built them")
         which.add_argument("--version", type=int, metavar="N", dest="number", help="as this version would have")
+        which.add_argument(
+            "--without",
+            choices=[rule.value for rule in LIFTED],
+            metavar="RULE",
+            help="as they would be had it not held",
+        )
         parser.add_argument(
             "--since", type=duration, default=timedelta(days=7), metavar="TIME", help="such as 7d; 12h, 4w"
         )
@@ -74,7 +82,8 @@ class Command(PrintableCommand):
             wanted = self._wanted(row, **options)
             now = clock.now()
             asked = {"since": now - options["since"], "until": now, "sample": options["sample"]}
-            change = Change(assistant=row, wanted=at_version(row, wanted) if wanted else None)
+            rule = Reason(options["without"]) if options["without"] else None
+            change = Change(assistant=row, wanted=at_version(row, wanted) if wanted else None, rule=rule)
             report = self._replayed(requests_of(row, **asked), count_of(row, **asked), change)
         finally:
             close_pool()

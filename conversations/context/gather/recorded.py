@@ -163,7 +163,9 @@ def edited(known: Known, query: SourceQuery, edit: Edit, *, takes_notes: bool) -
     candidates, sent = dict(known.candidates), dict(known.sent)
     for source in sources_at(Place.STANDING):
         items = sent[source.name].items if source.name in sent else ()
-        if edit.takes(items) or (edit.note and takes_notes and query.memory.outside and source.takes_notes):
+        if edit.touches(source.name, items) or (
+            edit.note and takes_notes and query.memory.outside and source.takes_notes
+        ):
             sent.pop(source.name, None)
             candidates[source.name] = source.edited(candidates.get(source.name), items, query, edit)
     return replace(known, sent=sent, candidates={name: each for name, each in candidates.items() if each is not None})

@@ -346,16 +346,21 @@ def known_of_record(texts: Mapping[str, str], items: Sequence[Mapping[str, Any]]
     """What was known of the person then: the tiers as they were sent, and their lines, should they have to be cut. Pure."""
     owners = _items_by_source([_item(item, snapshots.factor_of(first)) for item in items], texts)
     sent = {
-        source.name: Fitted(text=texts[source.name], items=owners[source.name])
+        source.name: Fitted(text=texts.get(source.name, ""), items=owners[source.name])
         for source in sources_at(Place.STANDING)
-        if source.name in texts and owners.get(source.name)
+        if owners.get(source.name) and (source.name in texts or _found_no_room(owners[source.name]))
     }
     candidates = {
         source.name: source.recorded(sent[source.name].text, sent[source.name].items, first.created_at)
         for source in sources_at(Place.STANDING)
-        if source.name in sent
+        if source.name in sent and source.name in texts
     }
     return Known(began_at=first.created_at, candidates=candidates, sent=sent)
+
+
+def _found_no_room(items: Sequence[SourceItem]) -> bool:
+    """Of a tier that was not sent."""
+    return all(item.reason is Reason.OVER_BUDGET for item in items)
 
 
 def _items_by_source(items: Sequence[SourceItem], texts: Mapping[str, str]) -> dict[str, list[SourceItem]]:

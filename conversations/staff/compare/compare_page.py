@@ -20,13 +20,13 @@ from conversations.context.explain.comparing import (
 from conversations.context.explain.section_names import HISTORY, label_of
 from conversations.context.reasons import Reason
 from conversations.context.rules.fitting import BESIDE_SYSTEM, ROUND
-from conversations.context.sources import source_of
+from conversations.context.sources import ADDED, source_of
 from conversations.context.tokens import calibration as token_calibration
 from conversations.models import ContextSnapshot
 from conversations.providers.request_parts import in_messages_api
 from conversations.runtime.wording import counted, filled, lazy, marked
 from conversations.staff import display
-from conversations.staff.compare.sides import Side
+from conversations.staff.compare.sides import TAKEN, Side
 from conversations.staff.compare.text_diff import Piece, diffed
 from conversations.staff.compare.turn_groups import TurnGroup, count_of, turn_groups
 from conversations.upkeep.hourly_figures import cost_of
@@ -147,7 +147,7 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
         tiers=[tier_row(tier, comparison, a, b, scale) for tier in comparison.tiers],
         total=row_of(total, gettext("Total"), "", 0),
         groups=list(turn_groups(comparison, a, b, summaries)),
-        items=list(item_rows(a.items, b.items)),
+        items=list(item_rows(a, b)),
         cache=where_it_breaks(comparison.prefix, b.page),
         kept=comparison.prefix.tokens if comparison.prefix else None,
         anew=anew,
@@ -272,9 +272,9 @@ def text_of_tier(side: Side, name: str) -> str:
     return side.texts.get(digest, "")
 
 
-def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[ItemRow]:
+def item_rows(before: Side, after: Side) -> Iterator[ItemRow]:
     """What only one of the two was given, with the reason of the one that tells of it."""
-    first, second = ({(item["kind"], item["id"]): item for item in items} for items in (before, after))
+    first, second = ({(item["kind"], item["id"]): item for item in side.items} for side in (before, after))
     for kind, id in {**first, **second}:
         was, now = first.get((kind, id)), second.get((kind, id))
         came, went = bool(now and now["included"]), bool(was and was["included"])
@@ -285,11 +285,20 @@ def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, 
             what=gettext("recalled turn") if kind == "message" else gettext(kind),
             id=id,
             url=page_of((now or was or {}), id),
-            why=gettext(Reason(now["reason"]).item_label) if now else gettext("Not found any more"),
+            why=_why(now, after.taken.takes(id)),
         )
 
 
+def _why(item: Mapping[str, Any] | None, is_taken: bool) -> str:
+    if is_taken:
+        return gettext(TAKEN)
+    return gettext(Reason(item["reason"]).item_label) if item else gettext("Not found any more")
+
+
 def page_of(item: Mapping[str, Any], id: str) -> str:
+    """Empty where it has none."""
+    if id == ADDED:
+        return ""
     source = source_of(item)
     pages = [kind.page for kind in source.kinds if kind.code == item["kind"] and kind.page] if source else []
     return reverse(pages[0], args=[id]) if pages else ""

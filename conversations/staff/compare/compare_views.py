@@ -15,12 +15,14 @@ from conversations.context.record import snapshots
 from conversations.context.record.request_record import NotReplayable
 from conversations.context.render.rendering import canonical, sha256
 from conversations.models import AssistantVersion, ContextSnapshot
+from conversations.regression.lifted_rules import LIFTED
 from conversations.runtime.wording import lazy
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.base import InspectionAdmin
+from conversations.staff.compare import added_notes
 from conversations.staff.compare.compare_page import compare_page
-from conversations.staff.compare.replay_side import side_at, side_without
+from conversations.staff.compare.replay_side import side_at, side_lifted, side_with, side_without
 from conversations.staff.compare.sides import Side, neighbour, side_of, summaries_of
 from conversations.staff.compare.what_if_page import what_if_page
 
@@ -61,6 +63,10 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
             return self._compare_version(request, snapshot, version)
         if without := request.GET.get("without"):
             return self._compare_without(request, snapshot, without)
+        if rule := request.GET.get("rule"):
+            return self._compare_lifted(request, snapshot, rule)
+        if added := request.GET.get("added"):
+            return self._compare_added(request, snapshot, added)
         other_id = request.GET.get("with", "").strip()
         previous = neighbour(snapshot, later=False)
         before = self.get_object(request, other_id) if other_id else previous
@@ -97,6 +103,22 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
             raise Http404 from None
         context = self._remade(request, snapshot, lambda shown: side_without(snapshot, without, shown=shown))
         return self._page(request, snapshot, "compare_version", {**context, "without": without})
+
+    def _compare_lifted(self, request: HttpRequest, snapshot: ContextSnapshot, code: str) -> HttpResponse:
+        """With what it would have been had a rule of choosing not held."""
+        rule = next((rule for rule in LIFTED if rule.value == code), None)
+        if rule is None:
+            raise Http404
+        context = self._remade(request, snapshot, lambda shown: side_lifted(snapshot, rule, shown=shown))
+        return self._page(request, snapshot, "compare_version", {**context, "rule": rule})
+
+    def _compare_added(self, request: HttpRequest, snapshot: ContextSnapshot, text: str) -> HttpResponse:
+        """With what it would have been with a note that nobody made."""
+        note = added_notes.read(text, snapshot.thread.user_id)
+        if note is None:
+            raise Http404
+        context = self._remade(request, snapshot, lambda shown: side_with(snapshot, note, shown=shown))
+        return self._page(request, snapshot, "compare_version", {**context, "added": note})
 
     def _remade(
         self, request: HttpRequest, snapshot: ContextSnapshot, remade: Callable[[bool], Side]

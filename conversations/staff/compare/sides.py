@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from conversations.context.built_context import Context
 from conversations.context.explain.comparing import (
@@ -22,6 +23,22 @@ from memory.models import ThreadSummary
 
 
 @dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What a question takes away: the id of a note, a turn or a file, and the position of a turn of the thread."""
+
+    id: str = ""
+    position: int | None = None
+
+    def takes(self, item: str) -> bool:
+        """Items of a file begin with its id."""
+        return bool(self.id) and item.partition(" ")[0] == self.id
+
+
+NOTHING_TAKEN = Taken()
+TAKEN = gettext_noop("Taken away by this question")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """One of the two. ``texts`` by digest and ``turns`` by position are empty where content is not shown."""
 
@@ -31,6 +48,7 @@ class Side:
     turns: Mapping[int, Turn] = field(default_factory=dict)
     items: Sequence[Mapping[str, Any]]
     shown: bool
+    taken: Taken = NOTHING_TAKEN
 
 
 def side_of(snapshot: ContextSnapshot, *, shown: bool) -> Side:

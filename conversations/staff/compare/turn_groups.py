@@ -7,13 +7,12 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
-from conversations.context.explain.comparing import Comparison, Page, TurnSpan
+from conversations.context.explain.comparing import Comparison, TurnSpan
 from conversations.context.reasons import Reason
-from conversations.context.record.turn_account import TurnRun
 from conversations.context.tokens.estimate import text_of
 from conversations.context.turns.turn import Turn
 from conversations.runtime.wording import filled
-from conversations.staff.compare.sides import Side
+from conversations.staff.compare.sides import TAKEN, Side
 from memory.models import ThreadSummary
 
 EXCERPTS = 8
@@ -58,10 +57,10 @@ def count_of(ranges: Iterable[TurnSpan]) -> int:
 
 def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
     groups = [
-        (gettext("Turns that came in"), "+", comparison.added, b, a.page),
-        (gettext("Turns that dropped out"), "−", comparison.removed, a, b.page),
-        (gettext("Turns that became shorter"), "…", comparison.shortened, b, b.page),
-        (gettext("Turns that are whole again"), "=", comparison.restored, b, a.page),
+        (gettext("Turns that came in"), "+", comparison.added, b, a),
+        (gettext("Turns that dropped out"), "−", comparison.removed, a, b),
+        (gettext("Turns that became shorter"), "…", comparison.shortened, b, b),
+        (gettext("Turns that are whole again"), "=", comparison.restored, b, a),
     ]
     for title, mark, ranges, side, other in groups:
         rows = [
@@ -73,18 +72,21 @@ def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[Th
             yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows, is_masked=not side.shown)
 
 
-def by_reason(turns: TurnSpan, other: Page) -> Iterator[tuple[TurnSpan, str]]:
+def by_reason(turns: TurnSpan, other: Side) -> Iterator[tuple[TurnSpan, str]]:
     """The turns as ranges that share what became of them in the other request."""
-    if str(other.thread) != turns.thread:
+    if str(other.page.thread) != turns.thread:
         yield turns, gettext("of another thread")
         return
-    fates = ((place, fate_in(other.runs, place)) for place in range(turns.first, turns.last + 1))
+    fates = ((place, fate_in(other, place)) for place in range(turns.first, turns.last + 1))
     for why, group in groupby(fates, key=lambda fate: fate[1]):
         places = [place for place, _ in group]
         yield TurnSpan(thread=turns.thread, first=places[0], last=places[-1]), why
 
 
-def fate_in(runs: Sequence[TurnRun], place: int) -> str:
+def fate_in(other: Side, place: int) -> str:
+    if place == other.taken.position:
+        return gettext(TAKEN)
+    runs = other.page.runs
     run = next((run for run in runs if run.first <= place <= run.last), None)
     if run is None:
         return gettext("not said yet") if not runs or place > runs[-1].last else gettext("not counted")

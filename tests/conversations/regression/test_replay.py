@@ -15,6 +15,7 @@ from conversations.context.record.assistant_versions import at_version
 from conversations.context.record.request_record import record_of
 from conversations.context.rules.number import RULES
 from conversations.models import Assistant, AssistantVersion, ContextSnapshot
+from conversations.regression.lifted_rules import LIFTED
 from conversations.regression.replaying import Change, outcome_of, replay_requests, requests_of
 from conversations.regression.report import Report
 from conversations.runtime import clock
@@ -25,6 +26,7 @@ from tests.memory.factories import make_memory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 WEEK = timedelta(days=7)
+LONG = "Bakes bread with rye and caraway on each Sunday of the month, early in the morning. " * 3
 
 
 async def talk(user: User, api: Api) -> Assistant:
@@ -133,6 +135,23 @@ async def test_the_report_is_what_each_request_says_alone(user: User, api: Api) 
         assert len([*requests_of(assistant, since=clock.now() - WEEK, sample=2)]) == 2
 
     await in_database(compare)()
+
+
+async def test_a_rule_is_lifted_from_past_requests(user: User, api: Api, tmp_path: Path) -> None:
+    """What it left out comes back, and what it gave goes; one that shaped none of them changes none."""
+    await in_database(make_memory)(user, LONG, created_at=clock.now() - timedelta(days=1))
+    limits = {"history_turns_max": 2, "history_turns_min": 2, "memory_tokens": 60, "recall_tokens": 0}
+    await Assistant.objects.filter(is_default=True).aupdate(**limits)
+    assistant = await talk(user, api)
+    reports = {rule.value: (await in_database(run)(assistant, tmp_path, "--without", rule.value))[1] for rule in LIFTED}
+    assert [report["inexact"] for report in reports.values()] == [0] * len(LIFTED)
+    assert {rule: report["identical"] for rule, report in reports.items()} == {
+        "over_budget": 0, "turn_limit": 3, "fulfilled_artifact": 5, "remembered": 0, "recalled": 5,
+    }  # fmt: skip
+    assert reports["over_budget"]["gained"]["memories"] == 5  # the note that had no room
+    assert reports["remembered"]["lost"]["memories"] == 5
+    assert reports["turn_limit"]["gained"]["turns"] == 6
+    assert reports["turn_limit"]["tokens"]["after"] > reports["turn_limit"]["tokens"]["before"]
 
 
 @pytest.mark.wide
