@@ -9,6 +9,7 @@ from django.db import transaction
 
 from conversations import audit
 from conversations.audit import AuditKind
+from conversations.context.record.assistant_versions import setting_changed_at
 from conversations.linter.cache_planner import Plan
 from conversations.linter.figures import Finding, added_up, rates_of
 from conversations.linter.rules import RULES, Window
@@ -20,6 +21,9 @@ from conversations.upkeep import hourly_figures
 
 MONTH = timedelta(days=30)
 State = LintFinding.State
+REPLYING = (ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT)
+SHOWN_BY = 5
+"""Requests without a finding, since its setting was changed, after which it is mended."""
 
 
 def lint(now: datetime) -> Sequence[Finding]:
@@ -56,9 +60,12 @@ def look(since: datetime, now: datetime) -> LintResult:
 
 @transaction.atomic
 def store(result: LintResult, now: datetime) -> None:
-    """Where there was no request to look at, nothing is known to be mended."""
+    """What its setting has mended is found no more, though older requests still show it. Where there was no request to look at,
+    nothing is known to be mended."""
     rows = {(row.rule, row.assistant_id, row.subject): row for row in LintFinding.objects.select_for_update()}
     for finding in result.findings:
+        if is_mended(finding):
+            continue
         row = rows.pop(finding.key, None)
         if row is None:
             row = LintFinding(
@@ -82,6 +89,17 @@ def store(result: LintResult, now: datetime) -> None:
             if row.state != State.MENDED:
                 move(row, State.MENDED, now)
                 row.save()
+
+
+def is_mended(finding: Finding) -> bool:
+    """Whether its setting was changed after the newest request that shows it, and requests were made since."""
+    changed_at = setting_changed_at(finding.assistant, finding.setting)
+    if changed_at is None or UUID(finding.example) >= lowest_uuid7(changed_at):
+        return False
+    since = ContextSnapshot.objects.filter(
+        id__gte=lowest_uuid7(changed_at), thread__assistant=finding.assistant, purpose__in=REPLYING
+    )
+    return since[:SHOWN_BY].count() == SHOWN_BY
 
 
 def _store_plans(plans: Mapping[int, Plan], now: datetime) -> None:

@@ -337,7 +337,7 @@ class ExperimentAdmin(RunAdmin[Experiment]):
             return HttpResponseRedirect(request.path)
         return super().change_view(request, object_id, form_url, extra_context)
 
-    def page(self, row: Experiment) -> dict[str, Any]:
+    def page(self, request: HttpRequest, row: Experiment) -> dict[str, Any]:
         return {
             "title": str(row.dataset),
             "experiment": page_of(row),

@@ -18,7 +18,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from conversations.models import ContentAccess, ContextSnapshot, Feedback, Message
+from conversations.linter.findings import ORDERING
+from conversations.models import ContentAccess, ContextSnapshot, Feedback, LintFinding, Message
 from conversations.runtime.shapes import plain
 from conversations.runtime.wording import lazy
 from conversations.staff import access, display
@@ -27,6 +28,7 @@ from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.compare.compare_views import compare_url
 from conversations.staff.content import MaskedAdmin, content_column
 from conversations.staff.datasets import Collecting
+from conversations.staff.lint_findings import label_of
 
 MOST_EXPORTED = 5_000
 EXPORTED = (
@@ -70,6 +72,7 @@ class FeedbackAdmin(Collecting[Feedback], MaskedAdmin[Feedback]):
     empty_text = "Nobody has said anything of a reply. A thumb under one puts it here."
     fields = [
         ("verdict", "time", "again"), "words", ("owner", "thread_link", "turn"), ("request_link", "compare"), "who",
+        "findings",
         ("state", "assignee"), "notes",
     ]  # fmt: skip
 
@@ -86,7 +89,19 @@ class FeedbackAdmin(Collecting[Feedback], MaskedAdmin[Feedback]):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Feedback | None = None) -> list[str]:
-        return ["verdict", "time", "again", "words", "owner", "thread_link", "turn", "request_link", "compare", "who"]
+        return [
+            "verdict",
+            "time",
+            "again",
+            "words",
+            "owner",
+            "thread_link",
+            "turn",
+            "request_link",
+            "compare",
+            "who",
+            "findings",
+        ]
 
     def get_urls(self) -> list[URLPattern]:
         export = self.admin_site.admin_view(self.export)
@@ -156,6 +171,12 @@ class FeedbackAdmin(Collecting[Feedback], MaskedAdmin[Feedback]):
     @admin.display(description="shown to support", boolean=True)
     def shows(self, row: Feedback) -> bool:
         return row.show_conversation
+
+    @admin.display(description="what the linter found")
+    def findings(self, row: Feedback) -> SafeString | str:
+        """Of the assistant that answered, what costs the most first."""
+        found = LintFinding.objects.filter(assistant=row.assistant_id, state=LintFinding.State.OPEN)
+        return display.links(display.link(LintFinding, each.pk, label_of(each)) for each in found.order_by(*ORDERING))
 
     @admin.display(description="turn")
     def turn(self, row: Feedback) -> SafeString:

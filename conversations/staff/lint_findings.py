@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
@@ -16,6 +19,7 @@ from conversations.runtime.wording import filled
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.cache_forecasts import forecasts
+from conversations.tasks import lint_context
 from memory.models import Memory
 
 FIGURES = (
@@ -24,6 +28,15 @@ FIGURES = (
     ("most", gettext_noop("at most {number} tokens were used")),
     ("budget", gettext_noop("the budget is {number} tokens")),
 )
+
+
+def label_of(row: LintFinding) -> str:
+    """In a line, with what it is about."""
+    return f"{_rule_label(row)}: {row.subject}" if row.subject else _rule_label(row)
+
+
+def _rule_label(row: LintFinding) -> str:
+    return str(rules.BY_SLUG[row.rule].label) if row.rule in rules.BY_SLUG else row.rule
 
 
 @admin.register(LintFinding)
@@ -56,7 +69,20 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
     )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        return super().changelist_view(request, {**(extra_context or {}), "forecasts": forecasts()})
+        own = {"forecasts": forecasts(), "may_look": super().has_change_permission(request)}
+        return super().changelist_view(request, {**(extra_context or {}), **own})
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.look_view)
+        return [path("look/", view, name="conversations_lintfinding_look"), *super().get_urls()]
+
+    def look_view(self, request: HttpRequest) -> HttpResponse:
+        """Have the workers look now, not only at night."""
+        if request.method != "POST" or not super().has_change_permission(request):
+            raise PermissionDenied
+        lint_context.enqueue()
+        messages.success(request, gettext("Workers look now. Reload the page in a minute."))
+        return redirect("admin:conversations_lintfinding_changelist")
 
     def get_ordering(self, request: HttpRequest) -> Any:
         return findings.ORDERING
@@ -81,8 +107,7 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
 
     @admin.display(description="finding", ordering="rule")
     def title(self, row: LintFinding) -> SafeString | str:
-        label = rules.BY_SLUG[row.rule].label if row.rule in rules.BY_SLUG else row.rule
-        return display.with_note(label, row.subject) if row.subject else str(label)
+        return display.with_note(_rule_label(row), row.subject) if row.subject else _rule_label(row)
 
     @admin.display(description="what to do")
     def advice(self, row: LintFinding) -> str:
@@ -98,7 +123,7 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
 
     @admin.display(description="mended by")
     def mended_by(self, row: LintFinding) -> SafeString:
-        """The field on the assistant's page."""
+        """The field on the assistant's page, which saves a draft, too."""
         label = getattr(Assistant._meta.get_field(row.setting), "verbose_name", row.setting)
         url = display.change_url(Assistant, row.assistant_id)
         return format_html('<a href="{}#id_{}">{}</a>', url, row.setting, gettext(str(label)))

@@ -312,10 +312,11 @@ class ReplayAdmin(RunAdmin[Replay]):
     def cancel(self, id: UUID) -> bool:
         return replays.cancel(id)
 
-    def page(self, row: Replay) -> dict[str, Any]:
+    def page(self, request: HttpRequest, row: Replay) -> dict[str, Any]:
         return {
             "title": filled("{assistant}: {tried}", assistant=row.assistant, tried=tried_label(row)),
             "replay": page_of(row),
+            "may_publish": _may_publish(request, row),
             "sample": row.sample,
         }
 
@@ -344,6 +345,12 @@ class ReplayAdmin(RunAdmin[Replay]):
     def progress(self, row: Replay) -> str:
         done = display.number(row.figures.get("requests", 0))
         return filled("{done} of {count}", done=done, count=display.number(row.requests))
+
+
+def _may_publish(request: HttpRequest, row: Replay) -> bool:
+    """Whether it tried a version that is not the assistant's, and has ended."""
+    is_other = row.version_id is not None and row.version_id != row.assistant.version_id
+    return is_other and row.state == Replay.State.DONE and request.user.has_perm("conversations.change_assistant")
 
 
 def _as_file(response: HttpResponse, name: str) -> HttpResponse:

@@ -25,7 +25,7 @@ class RunAdmin[R: Run](ReadOnlyAdmin[R]):
         """Whether it ran until now."""
         raise NotImplementedError
 
-    def page(self, row: R) -> dict[str, Any]:
+    def page(self, request: HttpRequest, row: R) -> dict[str, Any]:
         """What its template is given, beside what all runs have."""
         raise NotImplementedError
 
@@ -56,6 +56,6 @@ class RunAdmin[R: Run](ReadOnlyAdmin[R]):
             "subtitle": None,
             "is_running": is_running,
             "may_cancel": is_running and self.has_add_permission(request),
-            **self.page(row),
+            **self.page(request, row),
         }
         return super().change_view(request, object_id, form_url, page)

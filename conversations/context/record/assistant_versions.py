@@ -2,7 +2,9 @@
 
 import copy
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from django.db.models import Field
@@ -48,3 +50,10 @@ def assistant_then(snapshot: ContextSnapshot, today: Assistant) -> Assistant:
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """What is another in the second content, by the column. Pure."""
     return {name: (before.get(name), after[name]) for name in after if before.get(name) != after[name]}
+
+
+def setting_changed_at(assistant_id: int, column: str) -> datetime | None:
+    """When the assistant last came by the value that a column has; ``None``: as far as versions tell, it always had it."""
+    made = AssistantVersion.objects.filter(assistant=assistant_id, published_at__isnull=False).order_by("-published_at")
+    values = list(made.values_list("published_at", f"content__{column}"))
+    return next((at for (at, value), (_, before) in pairwise(values) if value != before), None)
