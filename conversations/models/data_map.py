@@ -524,7 +524,7 @@ TABLES: dict[str, Table] = {
     "conversations.Experiment": Table(never="state problem versions model_names judge"),
     "conversations.CaseResult": Table(goes_with="case", never="problem results"),
     "conversations.LintFinding": Table(staff="reason", never="rule subject state setting details"),
-    "conversations.Replay": Table(staff="conditions", never="state figures problem"),
+    "conversations.Replay": Table(staff="conditions", never="state figures problem rule"),
     "conversations.RequestHour": Table(never="provider model figures"),
     "conversations.TemporaryHour": Table(never="provider model figures"),
     "conversations.Lease": Table(never="name"),

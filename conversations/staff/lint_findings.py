@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.html import format_html
@@ -78,7 +78,9 @@ class LintFindingAdmin(PageAdmin[LintFinding]):
 
     def look_view(self, request: HttpRequest) -> HttpResponse:
         """Have the workers look now, not only at night."""
-        if request.method != "POST" or not super().has_change_permission(request):
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not super().has_change_permission(request):
             raise PermissionDenied
         lint_context.enqueue()
         messages.success(request, gettext("Workers look now. Reload the page in a minute."))

@@ -1,5 +1,6 @@
 """Past requests built again and compared: how many a second, in how much memory, whether the same of each kind comes out with
-unchanged settings, and what those who talk meanwhile feel.
+unchanged settings, what it takes to build them without a note, with one or without a rule, and what those who talk meanwhile
+feel.
 
 Alone: ``make bench ONLY=replay``.
 """
@@ -8,10 +9,11 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -19,12 +21,23 @@ from django.db import connection
 from django.utils import timezone
 
 from artifacts.models import Preset
-from conversations.context.record.request_record import record_of
+from conversations.context import replay
+from conversations.context.reasons import Reason
+from conversations.context.record.request_record import Record, record_of
 from conversations.context.render.rendering import round_text
 from conversations.context.rules.fitting import round_section
+from conversations.context.sources import AddedNote
 from conversations.models import Assistant, ContextSnapshot, Reply, text_blocks
 from conversations.providers.price_list import price_list
-from conversations.regression.replaying import Change, outcome_of, replay_requests, requests_of
+from conversations.regression import counterfactual
+from conversations.regression.replaying import (
+    Change,
+    outcome_of,
+    remade_without,
+    remaking,
+    replay_requests,
+    requests_of,
+)
 from conversations.regression.report import Report
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
@@ -149,6 +162,7 @@ def rebuilt() -> None:
     print(f"\n== requests built again and compared, {TURNS} turns before each; load {os.getloadavg()[0]:.1f}")
     speed(assistant)
     by_kind(assistant, kinds)
+    counterfactuals([snapshot.pk for snapshot in kinds])
     few = peak()
     with doing(f"making {TIMES} times as many"):
         make(REQUESTS * (TIMES - 1))
@@ -193,6 +207,37 @@ def by_kind(assistant: Assistant, kinds: dict[ContextSnapshot, str]) -> None:
             record = record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
             same[name] += outcome_of(record, Change(assistant=assistant), price_list())[0].is_identical
     print("  identical with unchanged settings:", ", ".join(f"{name} {same[name]}/{all_of[name]}" for name in all_of))
+
+
+def counterfactuals(ids: Sequence[UUID]) -> None:
+    """What each question costs beside a plain rebuild of the same requests, PostgreSQL's CPU included."""
+    added = AddedNote(text="Plays the violin.", at=timezone.now() - WEEK)
+    questions: dict[str, Callable[[Record], object]] = {
+        "rebuilt": lambda record: replay.build(record, record.settings),
+        "without a note": lambda record: counterfactual.without(record, note_of(record)),
+        "with a note": lambda record: counterfactual.with_added(record, added),
+        "without the rule “remembered”": lambda record: remade_without(record, Reason.REMEMBERED),
+    }
+    used: dict[str, float] = {}
+    for _ in range(2):  # the first time statements are planned
+        for name, question in questions.items():
+            before = cpu()
+            for id in ids:
+                with remaking():
+                    question(
+                        record_of(ContextSnapshot.objects.select_related("thread__assistant", "version").get(pk=id))
+                    )
+            used[name] = (cpu() - before) / len(ids)
+    plain = used["rebuilt"]
+    print(
+        f"  of {len(ids):,}, CPU of a request:",
+        ", ".join(f"{name} {1000 * each:.1f} ms ({each / plain:.2f})" for name, each in used.items()),
+    )
+
+
+def note_of(record: Record) -> str:
+    """The first that it was given."""
+    return next(str(item["id"]) for item in record.items if item["kind"] == "memory" and item["included"])
 
 
 def peak() -> float:

@@ -176,6 +176,7 @@ def expected(name: str, role: Role) -> int:
             | "conversations_contentaccess_mask"
             | "conversations_connection_test"
             | "conversations_connection_models"
+            | "conversations_lintfinding_look"
         ):
             return NOT_SO
         case "conversations_serviceaccount_token" | "conversations_moderator_try" | "auth_user_password_change":
