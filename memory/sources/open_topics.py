@@ -107,7 +107,7 @@ FROM (
     ) -> OpenTopics | None:
         if not edit.touches(self.name, items):
             return candidates
-        candidates = candidates or OpenTopics(began_at=query.session.started_at)
+        candidates = candidates or OpenTopics(began_at=query.session.started_at, topics=())
         known = {topic.id: topic for topic in candidates.topics}
         rows = Topic.objects.filter(user=query.user_id, id__in=[item.id for item in items])
         others = {str(row.pk): OpenTopic(id=str(row.pk), title=row.title, opened_at=row.opened_at) for row in rows}

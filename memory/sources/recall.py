@@ -15,6 +15,7 @@ from conversations.context.query.followups import is_social
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.sources import (
+    ADDED,
     Edit,
     Fitted,
     ItemKind,
@@ -36,7 +37,7 @@ from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.phrases import passages_holding
 from memory.index.ranking import Query, RankedPassage, WordCounts
 from memory.scope import OUTSIDE, MemoryScope
-from memory.sources.facts import ADDED, MEMORY_KIND, FactSource
+from memory.sources.facts import MEMORY_KIND, FactSource
 from memory.sources.passages import HEAD, Candidate, fitted
 from memory.sources.repeats import groups, repeating
 from memory.sources.rows import spoken

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
-from conversations.context.sources import Fitted, MessageQuery, SourceItem, TurnItem
+from conversations.context.sources import ADDED, Fitted, MessageQuery, SourceItem, TurnItem
 from conversations.context.tokens.estimate import estimate_tokens
 from conversations.models import Message, Thread
 from conversations.providers.markers import RECALLED, REPLACED
@@ -27,7 +27,6 @@ from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
 from memory.models import IndexedPassage, Memory
 from memory.scope import OUTSIDE
-from memory.sources.facts import ADDED
 from memory.sources.passages import Candidate, fitted
 from memory.sources.recall import RecallQuery, RecallSource, search
 from memory.tags import thread_tag
