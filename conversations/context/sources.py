@@ -211,8 +211,8 @@ class AddedNote:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edit:
-    """What a request made again is to be ``without`` – rows of sources, turns, files, by their ids –, a note that it is to be
-    given besides, and the names of sources that are ``widened``: they may take more than they could then."""
+    """What a request made again is to be ``without``, such as rows of sources, turns and files by their ids; a note that it is
+    to be given besides; and the names of sources that are ``widened``: they may take more than they could then."""
 
     without: frozenset[str] = frozenset()
     note: AddedNote | None = None

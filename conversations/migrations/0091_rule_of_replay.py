@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0085_embed'),
+        ('conversations', '0089_mcp_renewals'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
