@@ -22,7 +22,7 @@ from django.db.backends.postgresql.psycopg_any import Jsonb
 from conversations.runtime.sql_files import read_statements
 from memory.index.word_index import COMMON, SaidTurn, day_term, mentioned_day_term, role, rows_of
 from memory.language.days import Span, spans
-from memory.language.words import asks, spelling_terms, stems, term, words_in_families
+from memory.language.words import asking_stems, asks, spelling_terms, stems, term, words_in_families
 
 MOST_WORDS = 12
 MOST_FETCHED = 400
@@ -33,6 +33,8 @@ MOST_SCORED = 100
 """Passages whose score is spread to the turns around, at least."""
 FEW_PASSAGES = 2_000
 """So few are all scored that hold any of the words."""
+ASKING_SHARE = 0.3
+"""The share of passages that is taken to hold a word by which somebody says how an answer is wanted: it weighs little."""
 FURTHER_WORD = 0.5
 """What each further word adds to the weight of a fact, as the statement has it for passages."""
 FACT = 5.2
@@ -87,11 +89,16 @@ class WordCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """A word that is looked for: its term, and those of other forms and spellings that count as much."""
+    """A word that is looked for: its term, and those of other forms and spellings that count as much.
+
+    ``forms`` are the stems of the others but misspellings, ``is_asking``: it says how an answer is wanted.
+    """
 
     text: str
     term: int
     others: tuple[int, ...] = ()
+    forms: frozenset[str] = frozenset()
+    is_asking: bool = False
 
     @property
     def terms(self) -> tuple[int, ...]:
@@ -160,8 +167,10 @@ def _in_utc(span: Span, zone: tzinfo) -> Span:
 
 def _words(user_id: int, text: str) -> Iterator[Word]:
     """Each with its stems by all languages, for a short text hardly tells its own, and with those of its family."""
+    asking = asking_stems(text)
     for stem, others in dict(words_in_families(text)[:MOST_LOOKED_AT]).items():
-        yield Word(text=stem, term=term(user_id, stem), others=tuple(term(user_id, other) for other in others))
+        terms = tuple(term(user_id, other) for other in others)
+        yield Word(text=stem, term=term(user_id, stem), others=terms, forms=others, is_asking=stem in asking)
 
 
 def _mentioned_days(user_id: int, named: Iterable[Span]) -> Iterator[Word]:
@@ -235,7 +244,7 @@ def _word_values(query: Query, words: Sequence[Word], counts: WordCounts, *, has
     the thread that is asked in."""
     holding = {word.term: _passages_with(word, counts) for word in words}
     words = sorted(words, key=lambda word: holding[word.term])[:MOST_WORDS]
-    fetched, pairs = _chosen([word.term for word in words], holding, counts.passages)
+    fetched, pairs = _chosen([word.term for word in words if not word.is_asking], holding, counts.passages)
     rare = [word for word in words if word.term in fetched]
     common = [word for word in words if word.term not in fetched]
     totals = accumulate(holding[word.term] for word in common)
@@ -244,7 +253,7 @@ def _word_values(query: Query, words: Sequence[Word], counts: WordCounts, *, has
     return {
         "others": [number for word in words for number in word.others],
         "places": [place for place, word in enumerate(words) for _ in word.others],
-        "known": [-1.0 if word in rare else holding[word.term] for word in words],
+        "known": [-1.0 if word in rare or not counts.passages else holding[word.term] for word in words],
         "rare": [*_terms(rare), *days],
         "rest": _terms(looked_at) or [NOTHING],
         **{f"t{n}": words[n].term if n < len(words) else None for n in range(MOST_WORDS)},
@@ -254,6 +263,8 @@ def _word_values(query: Query, words: Sequence[Word], counts: WordCounts, *, has
 
 def _passages_with(word: Word, counts: WordCounts) -> float:
     """About how many hold it."""
+    if word.is_asking:
+        return counts.passages * ASKING_SHARE
     rare = 1 / (2 * COMMON)
     return counts.passages * sum(counts.shares.get(number, 0) for number in word.terms) or counts.passages * rare
 
@@ -305,7 +316,7 @@ def _chosen(terms: Sequence[int], holding: Mapping[int, float], turns: int) -> t
 def score_of(query: Query, counts: WordCounts, text: str) -> float:
     """How much a short text of its own, such as a fact, bears on what was asked, on the scale of turns. Pure."""
     terms = {term(query.user, stem) for stem in stems(text)}
-    shared = [word.term for word in query.words if not terms.isdisjoint(word.terms)]
+    shared = [word.term for word in query.words if not word.is_asking and not terms.isdisjoint(word.terms)]
     passages = max(counts.passages, 1)
     weight = sum(math.log(1 + 1 / max(counts.shares.get(number, 1 / (2 * COMMON)), 1 / passages)) for number in shared)
     return weight * (1 + FURTHER_WORD * (len(shared) - 1)) * FACT if shared else 0.0

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 MOST, LEAST = 360, 140
 """Characters of a passage: it ends before it has more, and with a paragraph or a line once it has so many."""
+SHORT_MOST, SHORT_LEAST = 200, 60
+"""The same of a short passage, which is about a sentence."""
 TAIL = 60
 """Characters below which the end of a text belongs to the passage before it."""
 
@@ -31,6 +33,19 @@ def passages(text: str, *, whole: int = MOST) -> list[Passage]:
     parts = list(_packed(text, list(_units(text, begin, end))))
     if len(parts) > 1 and parts[-1].end - parts[-1].start < TAIL:
         parts[-2:] = [Passage(start=parts[-2].start, end=parts[-1].end)]
+    return parts
+
+
+def short_passages(text: str) -> list[Passage]:
+    """The sentences and lines of a text in order, short ones together."""
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    parts: list[Passage] = []
+    for unit in _units(text, begin, end) if begin < end else ():
+        last = parts[-1] if parts else unit
+        if parts and last.end - last.start < SHORT_LEAST and unit.end - last.start <= SHORT_MOST:
+            parts[-1] = Passage(start=last.start, end=unit.end)
+        else:
+            parts.append(unit)
     return parts
 
 

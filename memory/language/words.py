@@ -66,6 +66,7 @@ BARE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 TABLES = read_tables(__file__)
 SMALL: dict[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in TABLES["small"].items()}
 ALONE = frozenset("".join(TABLES["alone"]["chinese"].split()))
+ASKING: dict[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in TABLES["asking"].items()}
 SMALL_ANYWHERE = frozenset(word for words in SMALL.values() for word in words)
 BASES = {language: bases_of(language) for language in SMALL}
 
@@ -144,6 +145,16 @@ def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
     return [
         (stem := word if JOINED.fullmatch(word) else _stem(word, language), _forms(word) - {stem}) for word in telling
     ]
+
+
+def asking_stems(text: str) -> frozenset[str]:
+    """The stems of those words of a question that say how the answer is wanted ("a summary of …", "in which order"); none
+    where it has no other words."""
+    language = _language(_sought_words(text))
+    known = ASKING.get(language, frozenset())
+    sought_words = [word for word in _sought_words(text) if word not in SMALL[language] and _tells(word)]
+    asking = {word for word in sought_words if word in known}
+    return frozenset(_stem(word, language) for word in asking) if len(asking) < len({*sought_words}) else frozenset()
 
 
 def words_in_families(text: str) -> list[tuple[str, frozenset[str]]]:

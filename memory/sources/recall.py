@@ -41,6 +41,7 @@ from memory.sources.facts import MEMORY_KIND, FactSource
 from memory.sources.passages import HEAD, Candidate, fitted
 from memory.sources.repeats import groups, repeating
 from memory.sources.rows import spoken
+from memory.sources.selection import selected
 
 SOURCE = "recall"
 MILLISECONDS = 100
@@ -247,20 +248,21 @@ def searched(
     if query.is_empty:
         return [] if recall_query.withholds else _holding_phrase(recall_query, most)
     counts, turns, has_replaced = _turns(recall_query, query, most, room)
-    selected = _facts(recall_query, query, counts, ids) if facts else []
+    notes = _facts(recall_query, query, counts, ids) if facts else []
     if has_replaced and turns:
         turns, newer = _replaced(turns, recall_query)
         if facts:
-            by_id = {fact.id: fact for fact in selected} | {fact.id: fact for fact in newer if fact.id not in ids}
-            selected = [*by_id.values()]
-    candidates = sorted([*turns, *selected], key=lambda candidate: (-candidate.score, candidate.at))
+            by_id = {fact.id: fact for fact in notes} | {fact.id: fact for fact in newer if fact.id not in ids}
+            notes = [*by_id.values()]
+    candidates = sorted([*turns, *notes], key=lambda candidate: (-candidate.score, candidate.at))
     if recall_query.is_past:
         candidates = [candidate for candidate in candidates if candidate.at < recall_query.at]
     best = next((candidate.score for candidate in candidates if not candidate.left_out), 0.0)
     candidates = [candidate for candidate in candidates if candidate.score >= least * best]
-    selected = without_repeats([candidate for candidate in candidates if not candidate.left_out])
-    left_out = [candidate for candidate in (*selected, *candidates) if candidate.left_out]
-    return [*[candidate for candidate in selected if not candidate.left_out][:most], *left_out]
+    unrepeated = without_repeats([candidate for candidate in candidates if not candidate.left_out])
+    left_out = [candidate for candidate in (*unrepeated, *candidates) if candidate.left_out]
+    open_ones = [candidate for candidate in unrepeated if not candidate.left_out]
+    return [*selected(open_ones, query)[:most], *left_out]
 
 
 def _holding_phrase(query: RecallQuery, most: int) -> list[Candidate]:

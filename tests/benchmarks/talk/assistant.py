@@ -27,6 +27,8 @@ NAMED = 0.55
 WORDIER = 0.4
 """How often a fact comes with a clause that has little to do with it."""
 PASTED = 0.12
+AT_LARGE = 5
+"""Facts that a question about all of an undertaking asks for, at least."""
 LATER = timedelta(days=2)
 """The least between a fact and what supersedes or contradicts it."""
 CODE = """```{language}
@@ -119,11 +121,14 @@ class Talk:
         return sentence.removesuffix(".") + topic.clause(self.draw, self.draw.choice(table("prose")["tails"])) + "."
 
 
-def conversation(seed: int, *, profile: str, turns: int, projects: int) -> Conversation:
+def conversation(
+    seed: int, *, profile: str, turns: int, projects: int, of: slice = slice(None), at_large: bool = False
+) -> Conversation:
+    """``of``: of which of the undertakings. ``at_large``: questions about all that was told of an undertaking as well."""
     draw = Random(f"{profile} {seed}")
     draft = Draft(f"{profile}-{seed}", profile, "en")
     once = Once(draw)
-    chosen = [_project(draw, once, values) for values in draw.sample(table("projects")["projects"], projects)]
+    chosen = [_project(draw, once, values) for values in draw.sample(table("projects")["projects"][of], projects)]
     talk = Talk(draw, draft, chosen, list(_sessions(draw, chosen, turns)), once)
     draft.turns = [turn for session in talk.sessions for turn in session.turns]
     for project in chosen:
@@ -131,6 +136,9 @@ def conversation(seed: int, *, profile: str, turns: int, projects: int) -> Conve
             part(talk, project)
     _preferences(talk)
     _contradictions_at_large(talk)
+    if at_large:
+        for project in chosen:
+            _at_large(talk, project)
     _write(talk)
     draw.shuffle(draft.questions)
     return draft.finished()
@@ -294,6 +302,24 @@ def _month(talk: Talk, project: Project) -> None:
     if few:
         month, places = talk.draw.choice(few)
         talk.draft.ask("all of a month", f"What did I tell you about {project.name} in {month}?", *places)
+
+
+def _at_large(talk: Talk, project: Project) -> None:
+    """What takes many turns to answer: how an undertaking went, and what came up when."""
+    places = sorted(project.places, key=lambda place: place.at)
+    if len(places) < AT_LARGE:
+        return
+    for wording in table("prose")["at_large"]:
+        talk.draft.ask("summary", project.fill(wording), *places)
+    labelled = [place for place in places if id(place) in talk.labels]
+    for wording in table("prose")["sequence"]:
+        if len(labelled) >= AT_LARGE:
+            talk.draft.ask("sequence", project.fill(wording), *labelled[:AT_LARGE])
+    first, second, third = sorted(talk.draw.sample(range(len(labelled)), 3)) if len(labelled) >= 3 else (0, 0, 0)
+    if third:
+        about = [talk.labels[id(labelled[n])][0] for n in (first, second, third)]
+        question = f"Sum up what we settled for {{p}} as to {about[0]}, {about[1]} and {about[2]}."
+        talk.draft.ask("summary of three", project.fill(question), *(labelled[n] for n in (first, second, third)))
 
 
 def _preferences(talk: Talk) -> None:

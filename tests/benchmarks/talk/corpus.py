@@ -1,6 +1,6 @@
 """All conversations of the corpus, each by its seed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from tests.benchmarks.talk import assistant, companion, messenger
@@ -18,5 +18,25 @@ PROFILES: Mapping[str, Sequence[Callable[[], Conversation]]] = {
 }
 
 
+UNSEEN = "_unseen"
+"""Of other undertakings and topics than those that the rules are looked at with."""
+
+
+def _work(
+    name: str, seeds: int, turns: int, projects: int
+) -> Iterator[tuple[str, Sequence[Callable[[], Conversation]]]]:
+    """Long work, of which half of the undertakings is kept apart."""
+    for half, ending in enumerate(("", UNSEEN)):
+        profile, of = f"{name}{ending}", slice(half, None, 2)
+        made = partial(assistant.conversation, profile=profile, turns=turns, projects=projects, of=of, at_large=True)
+        yield profile, [partial(made, seed) for seed in range(seeds)]
+
+
+LONG_WORK: Mapping[str, Sequence[Callable[[], Conversation]]] = dict(
+    [*_work("work_100k", 4, 350, 3), *_work("work_500k", 1, 1_750, 5)]
+)
+"""About so many tokens each; ``make bench`` asks for them by name alone."""
+
+
 def conversations(profiles: Iterable[str] | None = None) -> list[Conversation]:
-    return [make() for profile in profiles or PROFILES for make in PROFILES[profile]]
+    return [make() for profile in profiles or PROFILES for make in {**PROFILES, **LONG_WORK}[profile]]
