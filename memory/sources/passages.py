@@ -114,7 +114,7 @@ def line_of(passages: Sequence[Candidate]) -> str:
 def _pieces(passages: Sequence[Candidate]) -> Iterator[str]:
     first, last = passages[0], passages[-1]
     if first.head:
-        yield first.head.removesuffix(speaker(first.head)[1]).rstrip()
+        yield first.head.rsplit(" ", 1)[0]
         yield SMALLEST_MARK
     end = first.start
     for passage in passages:

@@ -16,8 +16,10 @@ FURTHER = 0.6
 """How much a part of a passage bears beside the next one that holds words of the question."""
 NEW = 0.4
 """The share of what a passage counts that its words decide which no passage before it has."""
+FEW_WORDS = 10
+"""Of so few words all count as new: a short turn takes little room."""
 ANSWER = 0.8
-"""How much what the assistant said counts beside what the person said, unless the question is for the assistant's words."""
+"""How much a passage of a long answer counts beside what the person said, unless the question is for the assistant's words."""
 MOST_CHOSEN = 80
 """The best, of which the order is chosen so."""
 WORD = re.compile(r"\w{3,}")
@@ -80,7 +82,7 @@ def _by_what_they_add(candidates: Iterable[Candidate], query: Query) -> Iterator
     heapify(waiting)
     while waiting:
         before, number, candidate, words = waiting[0]
-        new = len(words - known) / len(words) if words and candidate.thread else 1.0
+        new = len(words - known) / len(words) if len(words) > FEW_WORDS and candidate.thread else 1.0
         worth = -_worth(candidate, query, new)
         if worth <= before or len(waiting) == 1:
             heappop(waiting)
@@ -91,5 +93,5 @@ def _by_what_they_add(candidates: Iterable[Candidate], query: Query) -> Iterator
 
 
 def _worth(candidate: Candidate, query: Query, new: float) -> float:
-    answers = candidate.role == "assistant" and not query.other
-    return candidate.score * (ANSWER if answers else 1.0) * (1 - NEW + NEW * new)
+    is_answer = candidate.role == "assistant" and not candidate.is_whole and not query.other
+    return candidate.score * (ANSWER if is_answer else 1.0) * (1 - NEW + NEW * new)

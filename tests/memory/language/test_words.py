@@ -9,6 +9,7 @@ from memory.language import words
 from memory.language.days import spans
 from memory.language.word_families import LANGUAGES, TABLES
 from memory.language.words import (
+    asking_stems,
     asks,
     marked,
     speaker,
@@ -171,3 +172,9 @@ def test_families_have_known_languages_and_no_word_twice() -> None:
             assert family.keys() <= {*LANGUAGES, "by"}, name
             assert all(len({*text}) == len(text) for text in texts), name
             assert {*family.get("by", "").split()} <= TABLES["families"].keys(), name
+
+
+def test_words_for_how_an_answer_is_wanted_are_told_from_what_is_asked() -> None:
+    assert asking_stems("Give me a summary of how the boat developed over our conversations.") >= {"summari", "convers"}
+    assert asking_stems("In welcher Reihenfolge sprachen wir vom Boot? Die Liste bitte.") >= {"reihenfolg"}
+    assert asking_stems("What is on the list?") == frozenset()
