@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ def test_parts_stand_in_their_turns_and_nothing_but_white_space_is_lost(texts: l
     for id, whole in turns.items():
         own = sorted((part for part in parts if part.id == id), key=lambda part: part.start)
         assert all(part.text == whole.text[part.start : part.end] for part in own)
-        assert all(first.end <= second.start for first, second in zip(own, own[1:], strict=False))
+        assert all(first.end <= second.start for first, second in pairwise(own))
         assert "".join("".join(part.text for part in own).split()) == "".join(whole.text.split())
 
 
