@@ -20,31 +20,32 @@ FEW_WORDS = 10
 """Of so few words all count as new: a short turn takes little room."""
 ANSWER = 0.8
 """How much a passage of a long answer counts beside what the person said, unless the question is for the assistant's words."""
-MOST_CHOSEN = 80
-"""The best, of which the order is chosen so."""
-WORD = re.compile(r"\w{3,}")
+MOST_PARTED, MOST_CHOSEN = 50, 60
+"""The best, which are given in parts, and of these those whose order is chosen so."""
+ANY_WORD, WORD = re.compile(r"\w+"), re.compile(r"\w{3,}")
 
 
 def selected(candidates: Sequence[Candidate], query: Query) -> list[Candidate]:
     """The candidates, none of which is left out, in parts, those that add most first."""
-    holding = _holding(query)
-    parts = [part for candidate in candidates for part in (_parts(candidate, holding) if holding else [candidate])]
-    parts.sort(key=lambda part: (-part.score, part.at))
+    stems = _stems(query)
+    first, others = candidates[:MOST_PARTED], candidates[MOST_PARTED:]
+    parts = [part for candidate in first for part in _parts(candidate, stems)]
+    parts = sorted([*parts, *others], key=lambda part: (-part.score, part.at))
     return [*_by_what_they_add(parts[:MOST_CHOSEN], query), *parts[MOST_CHOSEN:]]
 
 
-def _holding(query: Query) -> re.Pattern[str] | None:
-    """What finds the words of a question by the beginnings of their stems."""
-    stems = {bare_letters(text) for word in query.words if not word.is_asking for text in (word.text, *word.forms)}
-    written = [re.escape(stem) if UNSPACED.search(stem) else rf"(?<!\w){re.escape(stem)}" for stem in stems if stem]
-    return re.compile("|".join(sorted(written))) if written else None
+def _stems(query: Query) -> tuple[str, ...]:
+    """What the words of a question begin with."""
+    words = [word for word in query.words if not word.is_asking]
+    return tuple({bare_letters(text) for word in words for text in (word.text, *word.forms) if text})
 
 
-def _parts(candidate: Candidate, holding: re.Pattern[str]) -> Iterator[Candidate]:
+def _parts(candidate: Candidate, stems: tuple[str, ...]) -> Iterator[Candidate]:
     """A long passage in parts, those that stand further from words of the question with less of its score; the whole where none
     holds any."""
-    passages = short_passages(candidate.text) if candidate.thread and len(candidate.text) > LONG else []
-    held = [n for n, part in enumerate(passages) if holding.search(_folded(candidate.text[part.start : part.end]))]
+    is_long = candidate.thread is not None and len(candidate.text) > LONG
+    passages = short_passages(candidate.text) if is_long and _holds(candidate.text, stems) else []
+    held = [n for n, part in enumerate(passages) if _holds(candidate.text[part.start : part.end], stems)]
     if len(passages) < 2 or not held:
         yield candidate
         return
@@ -52,6 +53,17 @@ def _parts(candidate: Candidate, holding: re.Pattern[str]) -> Iterator[Candidate
         away = min(abs(number - other) for other in held)
         is_last = candidate.is_last and number == len(passages) - 1
         yield _part(candidate, part, score=candidate.score * FURTHER**away, is_last=is_last)
+
+
+def _holds(text: str, stems: tuple[str, ...]) -> bool:
+    """Whether a word of a text begins with one of the stems, or what is written without spaces holds one."""
+    text = text.lower() if text.isascii() else bare_letters(text)
+    standing = tuple(stem for stem in stems if stem in text)  # quick, and mostly none
+    if not standing:
+        return False
+    if UNSPACED.search(text) and any(UNSPACED.search(stem) for stem in standing):
+        return True
+    return any(word.startswith(standing) for word in ANY_WORD.findall(text))
 
 
 def _part(candidate: Candidate, part: Passage, *, score: float, is_last: bool) -> Candidate:
@@ -65,10 +77,6 @@ def _part(candidate: Candidate, part: Passage, *, score: float, is_last: bool) -
         is_whole=False,
         is_last=is_last,
     )
-
-
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else bare_letters(text)
 
 
 def _by_what_they_add(candidates: Iterable[Candidate], query: Query) -> Iterator[Candidate]:
