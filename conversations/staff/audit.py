@@ -100,7 +100,7 @@ class AuditEventAdmin(InspectionAdmin[AuditEvent]):
     def who(self, row: Any) -> SafeString | str:
         name = row.name_now or row.actor_name
         if row.actor_id and not name:
-            name = filled("user {user_id}, deleted since", user_id=row.actor_id)
+            name = filled("user {user_id}, deleted since", user_id=str(row.actor_id))
         return display.with_note(name, row.get_actor_kind_display()) if name else str(row.get_actor_kind_display())
 
     @admin.display(description="to what")

@@ -196,7 +196,7 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
         return (
             display.link(User, row.user_id, name)
             if name
-            else filled("user {user_id}, deleted since", user_id=row.user_id)
+            else filled("user {user_id}, deleted since", user_id=str(row.user_id))
         )
 
     @admin.display(description="what")

@@ -141,7 +141,7 @@ def test_how_backups_ended(operator: Client) -> None:
     with pytest.raises(OSError, match="full"), runs.recorded(runs.KIND.BACKUP):
         raise OSError("full")
     told = cells(operator.get(URL))["Last backup"]
-    assert told.startswith("▲ Warning: Succeeded 0 s ago")
+    assert re.match(r"▲ Warning: Succeeded \d+ s ago", told)
     assert "The last one failed" in told
     with connection.cursor() as cursor:
         cursor.execute("UPDATE conversations_maintenancerun SET ended_at = %s", [timezone.now() - timedelta(days=3)])

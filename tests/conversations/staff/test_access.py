@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def person() -> User:
-    return make_user("grace")
+    return make_user("grace", id=1_234_567)
 
 
 @pytest.fixture
