@@ -104,6 +104,7 @@ def database(migrated: str) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "name", ["compose", *(pytest.param(name, marks=pytest.mark.operate) for name in ("systemd", "helm"))]
 )

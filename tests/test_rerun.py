@@ -69,6 +69,7 @@ def test_what_passes_the_second_time_is_flaky(tmp_path: Path) -> None:
     assert (tmp_path / "notes/main-2.txt").read_text() == "test_it.py::test_well\ntest_it.py::test_odd\n"
 
 
+@pytest.mark.wide
 def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     tests = "def test_bad(): assert False\ndef test_odd(): assert not first_time('it')\n"
     status, said = ci(tmp_path, tests)

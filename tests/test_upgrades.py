@@ -24,6 +24,7 @@ pytestmark = pytest.mark.process
 EARLIER = [name for name in RELEASES if name != LAST]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.operate) for name in EARLIER), LAST])
 def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, forks: Commands, migrated: str) -> None:
     before = recorded_contents(name)

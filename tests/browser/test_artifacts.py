@@ -62,6 +62,7 @@ def choose(chat: Chat, name: str) -> None:
     chat.page.get_by_role("menuitem", name=name).click()
 
 
+@pytest.mark.wide
 def test_an_artifact_is_watched_while_it_is_written_and_compared_with_its_next_version(
     chat: Chat, model: ModelServer
 ) -> None:

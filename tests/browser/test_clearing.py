@@ -89,6 +89,7 @@ def test_an_empty_conversation_has_nothing_to_clear(chat: Chat) -> None:
     expect(dialog.get_by_role("button", name="Clear", exact=True)).to_be_disabled()
 
 
+@pytest.mark.wide
 def test_another_tab_drops_what_was_cleared_and_keeps_what_came_since(chat: Chat) -> None:
     chat.ask("My boat Marigold leaks.")
     other = Chat(chat.page.context.new_page(), chat.url)

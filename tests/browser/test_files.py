@@ -187,6 +187,7 @@ def test_what_is_pasted_and_dropped_is_attached(chat: Chat) -> None:
     expect(chips(chat)).to_have_count(3)
 
 
+@pytest.mark.wide
 def test_an_upload_shows_how_far_it_is_and_can_be_cancelled(chat: Chat) -> None:
     with slow_network(chat):
         attach(chat, payload("large.txt", LARGE), payload("larger.txt", LARGE))

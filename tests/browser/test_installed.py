@@ -3,6 +3,7 @@
 import re
 
 import httpx2
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import violations
@@ -19,6 +20,7 @@ CACHED = """async () => {
 }"""
 
 
+@pytest.mark.wide
 def test_drafts_are_there_without_a_server_and_nothing_else_is_kept(reader: Reader) -> None:
     with reader(service_workers="allow") as chat:
         page = chat.page

@@ -40,6 +40,7 @@ def expect_only_text(chat: Chat) -> None:
     assert chat.page.evaluate(STRANGE) == []
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("start", range(0, len(texts()), ON_A_PAGE))
 def test_what_was_written_stays_text(reader: Reader, browser_database: str, start: int) -> None:
     with reader(color_scheme="light") as chat, listening() as listener:
@@ -78,7 +79,6 @@ def test_what_was_written_stays_text(reader: Reader, browser_database: str, star
         assert (listener.heard, listener.connections) == ([], 0)
 
 
-@pytest.mark.wide
 def test_what_was_written_stays_text_for_staff(reader: Reader, browser_database: str) -> None:
     with reader() as chat, listening() as listener:
         chat.listen("dialog", lambda dialog: pytest.fail(dialog.message))

@@ -58,6 +58,7 @@ def with_small_window(browser_database: str) -> Iterator[None]:
     offer_models(browser_database)
 
 
+@pytest.mark.wide
 def test_a_window_that_is_too_small_is_said_before_anything_is_sent(
     chat: Chat, model: ModelServer, with_small_window: None
 ) -> None:

@@ -28,6 +28,7 @@ def execute(database: str, *statements: str) -> None:
             connection.execute(statement.encode())
 
 
+@pytest.mark.wide
 def test_a_notice_is_accepted_by_keyboard_and_leads_back(
     browser: Browser, server_url: str, browser_database: str
 ) -> None:

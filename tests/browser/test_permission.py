@@ -45,6 +45,7 @@ def test_a_call_is_made_once_the_person_has_said_so_in_the_conversation(
     expect(question).to_have_count(0)
 
 
+@pytest.mark.wide
 def test_files_and_prompts_of_a_server_come_into_a_message(chat: Chat, model: ModelServer, tickets: ToolServer) -> None:
     tickets.resources = {"tickets://7/note.md": "# The boat leaks\n\nSince Tuesday."}
     call(chat.page, "post", "mcp-servers/", {"name": "tickets", "url": tickets.url})

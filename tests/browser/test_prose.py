@@ -48,6 +48,7 @@ def test_formulas_are_set_when_they_end_and_copied_as_they_were_written(chat: Ch
     assert copied.strip() == r"For all $x \in \mathbb{R}$, at $5 or $10, $\frac{a}{b}$ and \(\mathbf v\)."
 
 
+@pytest.mark.wide
 def test_a_diagram_is_drawn_once_it_is_whole_and_its_source_stays(chat: Chat, model: ModelServer) -> None:
     gate = Gate()
     model.script(

@@ -76,6 +76,7 @@ def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
         chat.problems.clear()  # the browser itself reports the connections that it could not make
 
 
+@pytest.mark.wide
 def test_what_is_sent_while_the_server_is_away_goes_out_once_when_it_is_back(reader: Reader, address: Address) -> None:
     running = address.running()
     with reader(running.url.rstrip("/")) as chat:

@@ -267,6 +267,7 @@ def test_a_diagram_that_can_t_be_drawn_says_why(chat: Chat, browser_database: st
     expect(shown.get_by_role("alert").locator("pre").last).to_have_text("flowchart TD\n  A --> --> B[")
 
 
+@pytest.mark.wide
 def test_a_picture_runs_nothing(chat: Chat, browser_database: str) -> None:
     content = (
         '<svg viewBox="0 0 9 9" onload="top.x=1"><script>document.title="taken"</script><text y="5">Loaf</text></svg>'

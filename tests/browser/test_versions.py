@@ -37,6 +37,7 @@ def test_a_message_is_edited_and_its_versions_are_gone_through(chat: Chat, model
     expect(page.get_by_role("group", name="Version 1 of 2")).to_have_count(1)
 
 
+@pytest.mark.wide
 def test_an_earlier_answer_is_given_again_and_both_stand_beside_one_another(chat: Chat, model: ModelServer) -> None:
     model.script(text("Red."), text("Round."), text("Blue."))
     for words in ("A colour?", "A shape?"):

@@ -97,6 +97,7 @@ def test_a_long_pdf_is_read_page_by_page_and_only_what_is_near_is_drawn(
     expect(card(chat, "report.pdf")).to_be_focused()
 
 
+@pytest.mark.wide
 def test_a_citation_leads_to_its_page_which_tells_for_which_reply_it_was_given(
     chat: Chat, model: ModelServer, reading: None
 ) -> None:

@@ -36,6 +36,7 @@ def test_a_page_whose_letters_say_nothing_is_read(tmp_path: Path) -> None:
     assert "FRQWUDFW" not in outcome.text
 
 
+@pytest.mark.wide
 def test_words_of_a_picture_are_read_and_a_photograph_has_none(tmp_path: Path) -> None:
     image = Image.new("RGB", (900, 200), "white")
     ImageDraw.Draw(image).text((40, 60), "Platform 12 is closed today", "black", ImageFont.load_default(48))

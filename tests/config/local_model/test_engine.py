@@ -32,6 +32,7 @@ def status(address: EngineAddress, path: str, **headers: str) -> int:
         return error.code
 
 
+@pytest.mark.wide
 def test_it_listens_on_loopback_and_answers_nobody_without_its_key(local_model: EngineAddress) -> None:
     assert local_model.url.startswith("http://127.0.0.1:")
     assert [status(local_model, "/props", Authorization=f"Bearer {key}") for key in (local_model.key, "another")] == [

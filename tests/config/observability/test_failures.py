@@ -110,6 +110,7 @@ def test_sentry_is_told_where_a_reply_and_a_view_failed_and_nobodys_words(runnin
         assert secret not in told_to_sentry
 
 
+@pytest.mark.wide
 def test_a_slow_reply_is_logged_with_its_steps_and_nobodys_words(running: Running) -> None:
     running.model.script(
         scripts.stream(

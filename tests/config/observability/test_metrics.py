@@ -118,6 +118,7 @@ def test_rules_and_dashboards_name_only_what_is_told(running: ServerProcess) -> 
     assert wanted - told == set()
 
 
+@pytest.mark.wide
 def test_each_alert_fires_where_it_should_and_none_where_all_is_well() -> None:
     tested = yaml.safe_load((ALERTS.parent / "alerts_test.yaml").read_text())["tests"]
     rules = {rule["alert"]: rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]}

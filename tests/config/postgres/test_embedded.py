@@ -318,6 +318,7 @@ def test_the_folder_of_an_earlier_version_is_named(used: Path) -> None:
         pass
 
 
+@pytest.mark.wide
 def test_a_killed_first_start_leaves_no_half_of_a_cluster(folder: Path) -> None:
     fresh = folder / embedded.UNFINISHED
     with hold(folder) as process:

@@ -20,6 +20,7 @@ def allowed(response: httpx.Response) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in response.headers.items() if name.startswith(prefix)}
 
 
+@pytest.mark.wide
 def test_pages_of_named_origins_may_call_the_apis_with_a_token_and_nothing_else(migrated: str) -> None:
     environment = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "OPENBOOK_CORS_ORIGINS": SHOP}
     with (

@@ -188,6 +188,7 @@ async def test_the_small_model_is_given_the_conversation_alone(user: User, local
     assert await in_database(is_remade)(request), "what was sent is recorded, whatever the model is given now"
 
 
+@pytest.mark.wide
 async def test_two_replies_are_written_at_once(user: User, other_user: User, local_model: EngineAddress) -> None:
     await answers_take(MANY)
     both = [await replies.start(user=who, thread_id=None, content=LONG_STORY) for who in (user, other_user)]

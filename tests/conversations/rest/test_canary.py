@@ -123,7 +123,7 @@ def rebuilt() -> list[bytes]:
     return requests
 
 
-@pytest.mark.once("*0*")
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("way", "words"),
     [
@@ -171,7 +171,7 @@ async def test_a_file_that_is_deleted_takes_the_replies_along_that_quote_it(
     assert SAID in (await Message.objects.aget(id=ids["turn"])).text
 
 
-@pytest.mark.once("True")
+@pytest.mark.wide
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_request_that_was_built_before_is_not_stored_afterwards(user: User, is_new: bool) -> None:
     told = make_thread(user, [f"My spare key lies under the {SAID} stone.", "Noted."])

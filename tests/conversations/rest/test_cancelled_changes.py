@@ -93,7 +93,7 @@ def stored_titles() -> list[str]:
     return [row for row in dump().splitlines() if not row.startswith("conversations_apitoken")]
 
 
-@pytest.mark.once("*-kill_the_connection")
+@pytest.mark.once("a turn-kill_the_connection")
 @pytest.mark.parametrize("end", [leave, stop_the_server, kill_the_connection], ids=lambda end: end.__name__)
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_change_that_ends_in_the_middle_changed_nothing_and_can_be_done_again(

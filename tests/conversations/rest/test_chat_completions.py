@@ -130,6 +130,7 @@ async def test_a_stream_has_the_chunks_of_the_api_and_is_the_stored_turn_byte_fo
     assert await Thread.objects.acount() == 1
 
 
+@pytest.mark.wide
 async def test_pictures_and_documents_are_files_of_the_turn(client: AsyncOpenAI, model: ModelServer) -> None:
     picture = png()
     content = [

@@ -265,7 +265,7 @@ def account(body: Mapping[str, Any], way: Way) -> dict[str, Any]:
     }
 
 
-@pytest.mark.once("anthropic", "openai", "offline")
+@pytest.mark.once("anthropic", "openai")
 @pytest.mark.parametrize("make_way", WAYS.values(), ids=WAYS.keys())
 async def test_the_same_thread_through_each_provider(
     request: pytest.FixtureRequest, user: User, api: Api, make_way: Callable[[pytest.FixtureRequest], Way]

@@ -79,6 +79,7 @@ async def test_a_thread_moves_into_no_project_of_another_person(user: User, othe
     assert (await Thread.objects.aget()).project_id is None
 
 
+@pytest.mark.wide
 async def test_deleting_a_project_asks_what_becomes_of_what_it_holds(user: User, api: Api) -> None:
     def filled() -> tuple[Project, Thread, File]:
         project = make_project(user)

@@ -33,7 +33,7 @@ async def ends_well(answer: ApiResponse, before: list[int]) -> bool:
     return False
 
 
-@pytest.mark.once("chatgpt")
+@pytest.mark.wide
 @pytest.mark.parametrize("product", BOOKS)
 async def test_an_upload_with_what_cannot_be_stored_is_imported_clean_or_refused_whole(
     user: User, api: Api, product: str

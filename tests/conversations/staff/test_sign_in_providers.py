@@ -83,6 +83,7 @@ def test_a_secret_is_written_and_never_shown(staff: StaffReader, capfd: pytest.C
     assert [each["act"] for each in changed] == ["added", "changed", "changed", "changed"]
 
 
+@pytest.mark.wide
 def test_a_mistake_is_named_and_what_was_typed_stays(staff: StaffReader, settings: Settings, tmp_path: Path) -> None:
     _, certificate = signing_pair(tmp_path, "campus")
     saml = 'entity_id = "https://idp.example"\nsso_url = "https://idp.example/sso"\n'

@@ -254,6 +254,7 @@ def test_signing_out_is_for_everywhere(
     assert machine.post("/accounts/oidc/nobody/logout/").status_code == 404
 
 
+@pytest.mark.wide
 def test_an_account_is_linked_and_unlinked_but_never_the_last_way_in(
     company: IdentityProvider, settings: Settings, tmp_path: Path
 ) -> None:
