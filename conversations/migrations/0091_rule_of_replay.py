@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0089_mcp_renewals'),
+        ('conversations', '0090_experiments_with_models'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
