@@ -29,7 +29,7 @@ async def test_a_token_opens_it_and_nothing_else_does(user: User) -> None:
     allowed = await listed(token)
     assert (allowed.status, len(allowed.body["result"]["tools"])) == (200, 6)
     assert "mcp-session-id" not in allowed.headers
-    for refused in (await listed(), await listed("ob_wrong"), await listed(Authorization=f"Token {token}")):
+    for refused in (await listed(), await listed("ob_wrong"), await listed(Authorization=f"Basic {token}")):
         assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
     signed_in = Api(None, **JSON)
     await in_database(signed_in.client.force_login)(user)

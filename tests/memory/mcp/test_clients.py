@@ -87,7 +87,7 @@ async def test_the_claude_cli_searches_what_is_remembered(
     bearer = f"Bearer {await token_of(user, Scope.MEMORY)}"
     server = {"type": "http", "url": f"{site}/mcp/", "headers": {"Authorization": bearer}}
     code, output = await output_of(
-        *(claude_cli_path, "-p", "What is my boat called?", "--bare", "--model", "claude-haiku-4-5"),
+        *(claude_cli_path, "-p", "What is my boat called?", "--bare", "--model", "claude-opus-5-5"),
         *("--mcp-config", json.dumps({"mcpServers": {"openbook": server}}), "--strict-mcp-config"),
         *("--allowedTools", "mcp__openbook__search_memory", "--tools", ""),
         cwd=tmp_path,
