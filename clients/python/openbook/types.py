@@ -1382,6 +1382,7 @@ class NewPrompt(TypedDict):
 class NewReplay(TypedDict):
     assistant: str
     version: NotRequired[int | None]
+    rule: NotRequired[str]
     days: NotRequired[int]
     sample: NotRequired[int | None]
     conditions: NotRequired[list[str]]
@@ -1842,6 +1843,7 @@ class ReplayAnswer(TypedDict):
     done: int
     assistant: str
     version: int | None
+    rule: str
     since: str
     sample: int | None
     conditions: list[str]

@@ -1360,6 +1360,7 @@ export interface NewPrompt {
 export interface NewReplay {
   assistant: string;
   version?: number | null;
+  rule?: string;
   days?: number;
   sample?: number | null;
   conditions?: Array<string>;
@@ -1816,6 +1817,7 @@ export interface ReplayAnswer {
   done: number;
   assistant: string;
   version: number | null;
+  rule: string;
   since: string;
   sample: number | null;
   conditions: Array<string>;

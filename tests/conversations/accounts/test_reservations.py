@@ -94,6 +94,7 @@ RESERVED_FOR = {
     "memory/consolidation/summarize.py:_answer": "notes",
     "conversations/providers/connection_trial.py:_ask": "trials of connections",
     "conversations/moderation/checks.py:by_model": "moderation models",
+    "conversations/datasets/asking.py:_answer": "answers and judges of experiments",
 }
 """Whoever has a model asked, and for what: all kinds of calls that cost. To count tokens costs nothing at any service that is
 asked for it, and what judges answers in benchmarks and proofs is no part of the product."""
@@ -103,6 +104,7 @@ RESERVING = {
     "conversations/staff/connections.py:try_out",
     "conversations/moderation/checks.py:_reserved",
     "conversations/accounts/allowances.py:reserved",
+    "conversations/datasets/asking.py:record",
 }
 
 
@@ -114,13 +116,15 @@ def test_every_kind_of_call_that_costs_is_known_and_set_aside() -> None:
         "conversations/replies/rounds.py:_build",
         "conversations/mcp_client/offers.py:_asked",
         "conversations/mcp_client/servers.py:refresh",
-    }  # a worker's loop; a memory service; servers of tools
+        "conversations/datasets/answers.py:ask",
+        "conversations/datasets/runs.py:_ask",
+    }  # a worker's loop; a memory service; servers of tools; who leads to `asking.py:_answer`
     inner = {"conversations/providers/base.py:whole_text", "conversations/providers/base.py:moderate"}
     own = "conversations/providers/http_provider.py:_asked"
     asking = {where for name, where in found if name in ("ask", "whole_text", "moderate")}
     assert asking - others - inner - {own} == RESERVED_FOR.keys()
     assert {where for name, where in found if name in ("reserve", "reserved")} == RESERVING
-    purposes = {TokenReservation.Purpose(each) for each in ("notes", "title", "trial", "moderation")}
+    purposes = {TokenReservation.Purpose(each) for each in ("notes", "title", "trial", "moderation", "experiment")}
     assert set(TokenReservation.Purpose) == purposes, "each of them is one of the kinds above"
 
 

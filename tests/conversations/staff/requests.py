@@ -52,7 +52,7 @@ def make_request(draw: random.Random, thread: Thread, at: datetime) -> ContextSn
     return ContextSnapshot(
         id=uuid.UUID(int=lowest_uuid7(at).int | 0x7 << 76 | draw.getrandbits(62)),
         thread=thread,
-        purpose=draw.choice(["reply", "reply", "rewrite", "artifact", "consolidation", "title"]),
+        purpose=draw.choice(["reply", "reply", *ContextSnapshot.Purpose.values]),
         created_at=at,
         provider="anthropic",
         model=draw.choice(MODELS),

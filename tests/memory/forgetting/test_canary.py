@@ -59,6 +59,7 @@ NOT_PUT_IN = {
         *("problems", "diagnostics", "stop_reason", "provider_request_id", "provider_message_id")
     },
     "conversations.Message": {"citations", "model"},
+    "conversations.CaseAnswer": {"problem", "reason", "stop_reason", "text", "verdict_problem"},
     "memory.Memory": {"confined_to"},
     "admin.LogEntry": {"change_message"},
     "conversations.HeldRow": {"data"},
