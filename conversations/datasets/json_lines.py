@@ -67,7 +67,7 @@ def _run_item(row: CaseAnswer, experiment: Experiment) -> dict[str, Any]:
         "datasetItemId": str(row.case_id),
         "output": row.text,
         "error": row.problem or None,
-        "metadata": {"version": row.version, "model": row.model, "request": str(row.request_id), **row.figures},
+        "metadata": _about(row),
         "scores": [
             {"name": name, "value": int(row.scores[name]), "dataType": "BOOLEAN", **_comment(name, row, "comment")}
             for name in answer_scorers.SCORERS
@@ -83,7 +83,7 @@ def _experiment_run(row: CaseAnswer) -> dict[str, Any]:
         "output": row.text,
         "error": row.problem or None,
         "end_time": row.answered_at.isoformat() if row.answered_at else None,
-        "metadata": {"version": row.version, "model": row.model, "request": str(row.request_id), **row.figures},
+        "metadata": _about(row),
         "annotations": [
             {
                 "name": name,
@@ -96,6 +96,10 @@ def _experiment_run(row: CaseAnswer) -> dict[str, Any]:
             if name in row.scores
         ],
     }
+
+
+def _about(row: CaseAnswer) -> dict[str, Any]:
+    return {"version": row.version, "model": row.model, "request": str(row.request_id), **row.figures}
 
 
 def _comment(name: str, row: CaseAnswer, called: str) -> dict[str, str]:

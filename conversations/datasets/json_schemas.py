@@ -15,7 +15,7 @@ from jsonschema.exceptions import SchemaError
 from jsonschema.validators import extend
 
 from conversations.datasets.expectations import InvalidExpectation
-from conversations.moderation.patterns import MOST_MEMORY
+from conversations.moderation.patterns import expression_of
 
 REFUSED = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "patternProperties"})
 
@@ -53,12 +53,8 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> "re2._Regexp":
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = True
-    options.max_mem = MOST_MEMORY
     try:
-        return re2.compile(pattern, options)
+        return expression_of(pattern, is_case_sensitive=True)
     except re2.error:
         raise InvalidExpectation(f"RE2 takes no pattern such as {pattern[:100]!r}.") from None
 

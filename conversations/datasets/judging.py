@@ -4,14 +4,14 @@ import json
 
 from conversations.context.query.rewriting import RewritingOutcome
 from conversations.context.record import snapshot_codec
-from conversations.context.record.snapshots import STAFF_WRITTEN, named_text
-from conversations.context.render.rendering import digest, render_material, sha256
+from conversations.context.record.snapshots import STAFF_WRITTEN, block_of, named_text
+from conversations.context.render.rendering import digest, render_material
 from conversations.context.render.tool_sections import program_section
 from conversations.context.rules.fitting import CALLER, MATERIAL, Section
 from conversations.context.tokens.thinking import OutputAllowance, pack
 from conversations.datasets.answer_scorers import without_fence
 from conversations.datasets.asking import NewRequest
-from conversations.models import Case, ContextBlock, ContextSnapshot
+from conversations.models import Case, ContextSnapshot
 from conversations.providers.base import Provider
 from conversations.providers.caller_fields import CallerFields
 from conversations.providers.quoting import as_json
@@ -96,9 +96,8 @@ def request_for(
         scope=asked.scope,
         rewriting=RewritingOutcome.OFF,
     )
-    return NewRequest(
-        snapshot=snapshot, blocks=[_block(snapshot, part) for part in (*sections, about)], payload=payload
-    )
+    blocks = [block_of(snapshot, part.text, is_users=part.name not in STAFF_WRITTEN) for part in (*sections, about)]
+    return NewRequest(snapshot=snapshot, blocks=blocks, payload=payload)
 
 
 def verdict_in(text: str) -> Verdict | None:
@@ -110,13 +109,3 @@ def verdict_in(text: str) -> Verdict | None:
     except (ValueError, RecursionError):
         return None
     return None
-
-
-def _block(snapshot: ContextSnapshot, section: Section) -> ContextBlock:
-    is_staffs = section.name in STAFF_WRITTEN
-    return ContextBlock(
-        thread_id=None if is_staffs else snapshot.thread_id,
-        user_id=None if is_staffs else snapshot.user_id,
-        sha256=sha256(section.text),
-        text=section.text,
-    )

@@ -51,7 +51,6 @@ def _sum(arm: Arm, rows: Mapping[UUID, CaseAnswer], first: Mapping[UUID, CaseAns
     answered = {id: row for id, row in rows.items() if row.answered_at}
     costs = [cost_of(row) for row in answered.values()]
     pairs = [(row, answered[id]) for id, row in (first or {}).items() if row.answered_at and id in answered]
-    is_first = first is None
     return {
         "version": arm.version,
         "model": arm.model,
@@ -64,16 +63,16 @@ def _sum(arm: Arm, rows: Mapping[UUID, CaseAnswer], first: Mapping[UUID, CaseAns
         "cost": sum(cost or 0.0 for cost in costs),
         "is_cost_known": None not in costs,
         "milliseconds": median([row.figures["milliseconds"] for row in answered.values()]) if answered else 0.0,
-        "differences": {} if is_first else _differences(pairs),
+        "differences": _differences(pairs),
         "cost_difference": None
-        if is_first
+        if first is None
         else median_difference(
             (before, after)
             for one, other in pairs
             if (before := cost_of(one)) is not None and (after := cost_of(other)) is not None
         ),
         "time_difference": None
-        if is_first
+        if first is None
         else median_difference((one.figures["milliseconds"], other.figures["milliseconds"]) for one, other in pairs),
     }
 

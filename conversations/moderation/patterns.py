@@ -29,18 +29,23 @@ def compiled(patterns: str) -> tuple[tuple[int, "re2._Regexp"], ...]:
     return tuple(_compiled(patterns))
 
 
-def _compiled(patterns: str) -> Iterator[tuple[int, "re2._Regexp"]]:
+def expression_of(pattern: str, *, is_case_sensitive: bool) -> "re2._Regexp":
+    """Raises ``re2.error``."""
     options = re2.Options()
-    options.case_sensitive = False
+    options.case_sensitive = is_case_sensitive
     options.log_errors = False
     options.never_capture = True
     options.max_mem = MOST_MEMORY
+    return re2.compile(pattern, options)
+
+
+def _compiled(patterns: str) -> Iterator[tuple[int, "re2._Regexp"]]:
     for number, line in enumerate(patterns.splitlines(), start=1):
         pattern = line.strip()
         if not pattern or pattern.startswith(NOTE):
             continue
         try:
-            expression = re2.compile(pattern, options)
+            expression = expression_of(pattern, is_case_sensitive=False)
         except re2.error as error:
             reason = error.args[0] if error.args else ""
             raise InvalidPattern(number, reason.decode() if isinstance(reason, bytes) else str(reason)) from None

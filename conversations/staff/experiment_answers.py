@@ -2,7 +2,7 @@
 are masked; figures and scores are for all who see experiments."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from uuid import UUID
 
@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.datasets import runs, side_by_side
-from conversations.datasets.answer_scorers import SCORERS
-from conversations.datasets.arms import OWN
+from conversations.datasets.answer_scorers import COLUMNS, SCORERS
+from conversations.datasets.arms import OWN, arms_of
 from conversations.datasets.paired import Difference, MedianDifference
 from conversations.datasets.side_by_side import ArmSum
 from conversations.models import Case, CaseAnswer, ContextSnapshot, Experiment
@@ -27,10 +27,7 @@ LABELS = {
     "answer_schema": gettext_noop("JSON Schema"),
     "judge": gettext_noop("Judge"),
 }
-EXPECTED = {
-    "answer_contains": gettext_noop("Contains"),
-    "answer_patterns": gettext_noop("Patterns"),
-    "answer_schema": gettext_noop("JSON Schema"),
+EXPECTED = {name: LABELS[name] for name in COLUMNS if name in LABELS} | {
     "answer": gettext_noop("A good answer"),
     "criterion": gettext_noop("What the judge is asked"),
 }
@@ -107,7 +104,8 @@ class AnswerCard:
 
 
 def page_of(row: Experiment) -> AnswersPage:
-    answers, told = runs.answers_of(row), runs.sums_of(row)
+    answers = runs.answers_of(row)
+    told = side_by_side.sums(answers, arms_of(row.versions, row.model_names))
     by_case: dict[UUID, dict[tuple[int, str], CaseAnswer]] = {}
     for answer in answers:
         by_case.setdefault(answer.case_id, {})[answer.version, answer.model] = answer
@@ -169,13 +167,19 @@ def _score(name: str, passed: int, cases: int, told: Difference | None) -> ArmSc
     row = ArmScore(label=gettext(LABELS[name]), passed=passed, cases=cases)
     if told is None:
         return row
+    middle, interval = in_points(told)
+    is_clear = told["low"] > 0 or told["high"] < 0
+    return replace(row, difference=middle, interval=interval, is_clear=is_clear)
+
+
+def in_points(told: Difference) -> tuple[str, str]:
+    """The difference, and its interval with what was gained and lost."""
     low, middle, high = (f"{100 * told[part]:+.1f}".replace("-", "−") for part in ("low", "difference", "high"))
     interval = filled(
         "{low} to {high}; {gained} gained, {lost} lost",
         low=low, high=high, gained=told["gained"], lost=told["lost"],
     )  # fmt: skip
-    is_clear = told["low"] > 0 or told["high"] < 0
-    return ArmScore(**{**vars(row), "difference": middle, "interval": interval, "is_clear": is_clear})
+    return middle, interval
 
 
 def _median(told: MedianDifference | None, shown: Callable[[float], str]) -> str:

@@ -2,7 +2,7 @@
 content."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -199,12 +199,8 @@ def _score(name: str, passed: int, cases: int, beside: Difference | None) -> Sco
     row = ScoreRow(label=gettext(LABELS[name]), passed=passed, cases=cases, width=round(BAR_WIDTH * passed / cases, 1))
     if beside is None:
         return row
-    low, middle, high = (f"{100 * beside[part]:+.1f}".replace("-", "−") for part in ("low", "difference", "high"))
-    told = filled(
-        "{low} to {high}; {gained} gained, {lost} lost",
-        low=low, high=high, gained=beside["gained"], lost=beside["lost"],
-    )  # fmt: skip
-    return ScoreRow(**{**vars(row), "difference": middle, "told": told})
+    middle, told = experiment_answers.in_points(beside)
+    return replace(row, difference=middle, told=told)
 
 
 def _worst(row: Experiment) -> list[CaseRow]:

@@ -168,15 +168,16 @@ def texts_of(context: Context) -> Iterator[tuple[bool, str]]:
 
 def blocks(context: Context, snapshot: ContextSnapshot) -> list[ContextBlock]:
     """The texts that the snapshot names: what staff wrote belongs to no thread, what a user wrote or caused to the thread."""
-    return [
-        ContextBlock(
-            thread_id=snapshot.thread_id if users else None,
-            user_id=snapshot.user_id if users else None,
-            sha256=sha256(text),
-            text=text,
-        )
-        for users, text in texts_of(context)
-    ]
+    return [block_of(snapshot, text, is_users=users) for users, text in texts_of(context)]
+
+
+def block_of(snapshot: ContextSnapshot, text: str, *, is_users: bool) -> ContextBlock:
+    return ContextBlock(
+        thread_id=snapshot.thread_id if is_users else None,
+        user_id=snapshot.user_id if is_users else None,
+        sha256=sha256(text),
+        text=text,
+    )
 
 
 def rebuild(snapshot: ContextSnapshot) -> Payload:
