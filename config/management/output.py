@@ -19,7 +19,7 @@ class PrintableOutput(OutputWrapper):
         super().write(printable(msg), style_func, ending)
 
 
-NICENESS = 10
+NICENESS = 19
 """Of processes that replies go before."""
 
 

@@ -112,6 +112,8 @@ class Rule:
         return self.bare.sub(r"\1\\\2" if self.before else r"\\\1", text)
 
     def unquote(self, text: str) -> str:
+        if "\\" not in text:
+            return text
         return self.escaped.sub(r"\1\2" if self.before else r"\1", text)
 
 

@@ -262,8 +262,9 @@ def _message(first: ContextSnapshot, sent: Sequence[Message]) -> Message | None:
     """That was answered, mostly the last of those that were sent; a preset's request has none."""
     if first.message_id is None:
         return None
-    mine = Message.objects.filter(user=first.user_id, thread=first.thread_id)
-    return next((each for each in reversed(sent) if each.id == first.message_id), None) or mine.get(id=first.message_id)
+    if message := next((each for each in reversed(sent) if each.id == first.message_id), None):
+        return message
+    return Message.objects.get(user=first.user_id, thread=first.thread_id, id=first.message_id)
 
 
 def _end_of_path(first: ContextSnapshot, message: Message | None) -> PathEnd | None:

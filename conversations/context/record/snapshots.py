@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q
 
 from conversations.context.built_context import Context
@@ -322,7 +323,8 @@ def sent_messages(snapshot: ContextSnapshot) -> list[Message]:
     sent = [run for run in runs_of(snapshot) if run.included]
     places = {"first": [run.first for run in sent], "last": [run.last for run in sent]}
     values = {"user": snapshot.user_id, "thread": snapshot.thread_id, **places}
-    return [*Message.objects.raw(_sent_statement(), values)]
+    names = [field.attname for field in Message._meta.concrete_fields]
+    return [Message.from_db(DEFAULT_DB_ALIAS, names, row) for row in run_often(_sent_statement(), values)]
 
 
 def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> RecordedTexts:
