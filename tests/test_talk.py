@@ -73,6 +73,7 @@ def check(conversation: Conversation) -> None:
     assert not any("{t}" in message.content or "{v}" in message.content for message in conversation.messages)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", CATEGORIES)
 def test_the_corpus_is_the_same_each_time(kind: str) -> None:
     assert make(kind) == make(kind)

@@ -71,6 +71,7 @@ def test_what_was_written_is_read(tmp_path: Path, key: str) -> None:
     assert manifest.read(tmp_path, key) == written
 
 
+@pytest.mark.long
 def test_where_a_key_is_set_nothing_is_taken_that_was_not_sealed_with_it(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     manifest.write(made(""), tmp_path, "")
@@ -89,6 +90,7 @@ def test_where_a_key_is_set_nothing_is_taken_that_was_not_sealed_with_it(tmp_pat
             manifest.read(tmp_path, KEY)
 
 
+@pytest.mark.long
 def test_without_a_key_no_value_leads_out_of_the_folder_or_into_sql(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     manifest.write(made(""), tmp_path, "")
@@ -144,6 +146,7 @@ def test_a_file_of_a_backup_is_the_one_that_was_stored(tmp_path: Path, kind: str
         streams.check(tmp_path, stored, lambda count: None)
 
 
+@pytest.mark.long
 def test_a_list_of_files_without_an_end_of_line_is_refused_in_time(tmp_path: Path) -> None:
     content = gzip.compress(b"x" * 2**27)
     (tmp_path / "files.jsonl.gz").write_bytes(content)

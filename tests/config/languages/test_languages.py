@@ -65,6 +65,7 @@ def test_a_model_request_is_the_same_bytes_in_every_language(code: str, user: Us
     assert "Ines" in canonical(plain.payload).decode() and "Lisbon" in canonical(plain.payload).decode()
 
 
+@pytest.mark.long
 def test_no_catalogue_has_a_broken_translation() -> None:
     assert [problem for source in catalogues.sources() for problem in check.broken(source)] == []
 
@@ -97,6 +98,7 @@ def test_texts_of_templates_scripts_and_code_are_found(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_what_is_raised_is_found_with_all_its_sentences_and_an_f_string_is_refused() -> None:
     source = """
 BUSY = {1: "One runs.", 2: "Two run."}

@@ -64,6 +64,7 @@ def test_what_would_stay_in_a_session_is_recognised(statement: str) -> None:
     assert SESSION_STATE.search(statement)
 
 
+@pytest.mark.long
 def test_nothing_that_would_stay_in_a_session_is_asked_for() -> None:
     sources = [path for app in APPS for kind in ("*.py", "*.sql") for path in (ROOT / app).rglob(kind)]
     assert len(sources) > 400

@@ -126,6 +126,7 @@ def test_of_a_long_list_no_more_is_read_than_its_next_element_needs() -> None:
         assert index is None or file.tell() <= 10 * (index + 1) + 2 * json_stream.CHUNK
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -133,6 +133,7 @@ def test_a_zip_file_with_names_that_are_no_text_is_refused(name: bytes) -> None:
         pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("in_memory", [0, 2**20])
 def test_a_damaged_zip_file_is_read_or_refused(in_memory: int) -> None:
     """In memory or in a file: they differ in what they raise for a place that can't be."""

@@ -5,6 +5,7 @@ import pytest
 from tests.benchmarks.whose import FACTS, cases
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("half", "others", "facts"), [("develop", 0.97, 0.97), ("aside", 0.95, 0.85)])
 def test_what_others_said_makes_no_notes_and_true_facts_do(half: str, others: float, facts: float) -> None:
     mine = [case for case in cases() if case.half == half]

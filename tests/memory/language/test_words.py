@@ -141,6 +141,7 @@ def test_a_month_without_its_year_is_any_of_the_last_ones() -> None:
     ]
 
 
+@pytest.mark.long
 def test_threads_that_stem_at_once_get_what_one_alone_gets() -> None:
     texts = [f"word{n}ings hopefulness{n} relational{n} nationally{n} sensibilities{n}" for n in range(2_000)]
     alone = [stems(text, "english") for text in texts]
