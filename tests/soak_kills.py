@@ -35,6 +35,8 @@ STRIKES = int(os.environ.get("OPENBOOK_TEST_STRIKES", "50"))
 PAUSE_SECONDS = 1.0
 """The longest one between two kills."""
 STUCK_SECONDS = 15.0
+BUSY = 6
+"""On a machine with much else to do all of them take long: what is stuck takes longer than so many times the usual."""
 TOLD_SECONDS = 10.0
 """Longer waits are reported with what was killed meanwhile."""
 WORD_SECONDS = 0.03
@@ -187,10 +189,12 @@ def prove(installation: Installation, *, kills: int, seed: int) -> None:
     for person in talkers:
         check(person)
     assert [turn.events[-1]["status"] for turn in carrier.turns] == ["ready"] * len(carrier.turns)
-    for turn in (turn for person in talkers for turn in person.turns):
-        assert installation.seconds_up(turn, [SERVERS]) < STUCK_SECONDS
-    for turn in carrier.turns:
-        assert installation.seconds_up(turn, [SERVERS, WORKERS]) < STUCK_SECONDS
+    for turns, pairs in (
+        ([t for person in talkers for t in person.turns], [SERVERS]),
+        (carrier.turns, [SERVERS, WORKERS]),
+    ):
+        waits = [installation.seconds_up(turn, pairs) for turn in turns]
+        assert max(waits) < max(STUCK_SECONDS, BUSY * median(waits)), waits
     with psycopg.connect(installation.database) as connection:
         running = "SELECT count(*) FROM conversations_reply WHERE status = 'running'"
         assert connection.execute(running).fetchone() == (0,)

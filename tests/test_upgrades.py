@@ -78,7 +78,7 @@ def test_a_migration_keeps_nobody_waiting_and_a_worker_waits_for_it(forks: Comma
                 with psycopg.connect(old) as another:
                     another.execute("SELECT count(*) FROM conversations_file")
                 reader.rollback()
-                assert migrating.process.wait(60) == 0, migrating.output
+                assert migrating.process.wait(240) == 0, migrating.output
             until(lambda: has_worker(old))
             assert "Traceback" not in worker.output
 
