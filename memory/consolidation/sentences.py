@@ -46,7 +46,14 @@ RULED = re.compile(r"^-{3,}\s*$.*?(?:^-{3,}\s*$|\Z)", re.MULTILINE | re.DOTALL)
 BROUGHT = re.compile(r"[:：]\s*\n\s*\S")
 """What follows a line that ends so is somebody's text, or a list."""
 COLON = re.compile(r"[:：]\s")
-QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
+PARTICLES = {"van", "von", "der", "den", "de", "del", "da", "di", "du", "la", "le", "el", "al", "bin", "ibn", "y", "zu"}
+QUOTATION = re.compile(
+    "[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)|‚[^‚‘\n]{3,}[‘’]|(?<!\\w)‘[^‘\n]{3,}’(?!\\w)"
+)
+LEAST_SPEECH = 4
+"""Words of a quotation that may be what somebody said, not a name."""
+SPEECH = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for what is quoted."""
 
 NO_PROSE = (FENCED, QUOTED_LINE, BRACKETED)
 BROUGHT_BY_PERSONS = (FENCED, CODE_LINE, RULED, LONG_QUOTATION)
@@ -69,7 +76,7 @@ class SpokenSentence:
 def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
     """In order. Where the turn brings somebody else's text, they tell nothing of who brings it."""
     match = SPEAKER.match(turn.text)
-    name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in cue_phrases.LABELS else ""
+    name = match[1] if match and _is_name(match[1]) and match[1].casefold() not in cue_phrases.LABELS else ""
     body = turn.text[match.end() :] if match and name else turn.text
     is_own = turn.is_persons and not is_material(turn.text)
     body = _without(BROUGHT_BY_PERSONS, body[:LONGEST_READ]) if turn.is_persons else body[:LONGEST_READ]
@@ -80,13 +87,18 @@ def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
             yield SpokenSentence(turn=turn, speaker=name, text=text, place=place, is_own_word=is_own_word)
 
 
+def _is_name(text: str) -> bool:
+    """ "Ann van der Meer", not "Finish this verse"."""
+    return text[0].isupper() and all(word[0].isupper() or word in PARTICLES for word in text.split())
+
+
 def _brought(sentences: Iterable[str]) -> Iterator[bool]:
     """Of each sentence, whether it belongs to a text that an earlier one asks to be worked on, or brings one behind a colon."""
     is_brought = False
     for sentence in sentences:
         if cue_phrases.ANYWAY.search(sentence):
             is_brought = False
-        wish = cue_phrases.BRINGS.search(sentence)
+        wish = cue_phrases.BRINGS_FIRST.match(sentence) or cue_phrases.BRINGS.search(sentence)
         yield is_brought or (wish is not None and bool(COLON.search(sentence, wish.end())))
         is_brought = is_brought or wish is not None
 
@@ -107,6 +119,11 @@ def is_material(text: str) -> bool:
 def without_quotations(sentence: str) -> str:
     """The sentence with what is quoted in it blanked: others said that."""
     return QUOTATION.sub(lambda match: " " * len(match[0]), sentence)
+
+
+def without_speech(sentence: str) -> str:
+    """The sentence without quotations of several words, in which others say "I"."""
+    return QUOTATION.sub(lambda match: match[0] if len(match[0].split()) < LEAST_SPEECH else SPEECH, sentence)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from itertools import chain, groupby, pairwise
 from operator import itemgetter
 
 from memory.consolidation.findings import LONGEST_FACT
-from memory.consolidation.sentences import without_quotations
+from memory.consolidation.sentences import SPEECH, without_quotations, without_speech
 from memory.language import cue_phrases, first_person
 from memory.language.coming_days import coming_day
 from memory.language.fact_kinds import claims_of
@@ -46,6 +46,7 @@ def remember_requests(sentence: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)
 def statements(sentence: str) -> tuple[str, ...]:
     """The parts of a sentence that state something of the person, each as it reads on its own."""
+    sentence = without_speech(sentence)
     if not any(first_person.speaking(sentence)) or not is_meant(sentence):
         return ()
     if leaning := _leaning(sentence):
@@ -171,6 +172,7 @@ def _states(text: str) -> bool:
         or cue_phrases.DOUBTFUL.search(bare)
         or cue_phrases.PRAISE.search(bare)
         or leans(bare)
+        or SPEECH in bare
         or UNCLOSED.search(bare)
         or bare.count('"') % 2
     ):

@@ -1,7 +1,6 @@
 """Whose fact is it: what the rules note of what others said, of what is not so and of what is true, in five languages.
 
-Half of the cases are to develop rules with, half are kept aside. It prints what went wrong in the first half, never in the
-second.
+It prints what went wrong of the cases to develop rules with, never of those that are kept aside.
 """
 
 import re
@@ -16,7 +15,7 @@ from tests.memory.turns import conversation
 
 FOLDER = Path(__file__).parent / "whose"
 LANGUAGES = ("en", "de", "fr", "es", "ru")
-HALVES = ("develop", "aside")
+GROUPS = ("develop", "aside")
 FACTS, NEGATIONS = "facts", "negations"
 KINDS = (
     *("quotations", "irony", "third", NEGATIONS, "conditions", "plans"),
@@ -28,7 +27,7 @@ VALUE = re.compile(r"\[([^\]]+)\]")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
     language: str
-    half: str
+    group: str
     kind: str
     text: str
     values: tuple[str, ...]
@@ -50,12 +49,12 @@ class Case:
 def cases() -> Iterator[Case]:
     for language in LANGUAGES:
         wordings: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / f"{language}.toml").read_text())
-        for half in HALVES:
+        for group in GROUPS:
             for kind in KINDS:
-                for text in wordings[half][kind]:
+                for text in wordings[group][kind]:
                     yield Case(
                         language=language,
-                        half=half,
+                        group=group,
                         kind=kind,
                         text=VALUE.sub(r"\1", text),
                         values=tuple(value.casefold() for value in VALUE.findall(text)),
@@ -64,17 +63,17 @@ def cases() -> Iterator[Case]:
 
 def main() -> None:
     every = list(cases())
-    print(f"\n== whose fact is it, right of {len(every)} cases (97 % wanted): half to develop with, half kept aside")
+    print(f"\n== whose fact is it, right of {len(every)} cases (97 % wanted): to develop with, kept aside")
     for kind in KINDS:
         print_shares(kind, [case for case in every if case.kind == kind])
     print_shares("all but facts", [case for case in every if case.kind != FACTS])
     for language in LANGUAGES:
         print_shares(f"all, {language}", [case for case in every if case.language == language])
     for case in every:
-        if case.half == "develop" and not case.is_right:
+        if case.group == "develop" and not case.is_right:
             print(f"  {case.language} {case.kind:<12} {case.text} → {case.notes}")
 
 
 def print_shares(name: str, some: Sequence[Case]) -> None:
-    halves = [[case.is_right for case in some if case.half == half] for half in HALVES]
+    halves = [[case.is_right for case in some if case.group == group] for group in GROUPS]
     print(f"  {name:<20}" + "".join(f"{100 * sum(right) / len(right):6.0f} % of {len(right):<4}" for right in halves))
