@@ -158,6 +158,8 @@ def _weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence],
         assistants = sum(not sentences[m].turn.is_persons for m in chosen)
         if weights[n] <= 0 or len(chosen) == SENTENCES:
             break
+        if cue_phrases.EMPTY.fullmatch(sentences[n].text):
+            continue
         if not sentences[n].turn.is_persons and assistants >= OF_THE_ASSISTANT:
             continue
         if all(_overlap(words[n], words[m]) < 0.5 for m in chosen):
@@ -165,7 +167,7 @@ def _weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence],
     moments = [
         n
         for n in ranked
-        if n not in chosen and sentences[n].is_own_word and _tells_of_person(sentences[n]) and weights[n] > 0
+        if n not in chosen and weights[n] > 0 and _tells_of_person(sentences[n]) and not leans(sentences[n].text)
     ]
     return [sentences[n] for n in sorted(chosen)], [sentences[n] for n in sorted(moments[:MOST_MOMENTS])]
 
@@ -192,4 +194,8 @@ def _overlap(some: Sequence[str], others: Sequence[str]) -> float:
 
 def _line(sentence: SpokenSentence) -> str:
     who = sentence.speaker or ("User" if sentence.turn.is_persons else "Assistant")
-    return f"{who}: {shortened(capitalised(without_opener(sentence.text)), LONGEST_QUOTE)}"
+    text = without_opener(sentence.text)
+    ended = (
+        capitalised(f"{text.rstrip('.')}?") if asks(text) and not text.endswith(("?", "？", "؟", "…")) else stated(text)
+    )
+    return f"{who}: {shortened(ended, LONGEST_QUOTE)}"

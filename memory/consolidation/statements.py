@@ -31,6 +31,8 @@ BREAK = re.compile(
     r"|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
 )
 UNCLOSED = re.compile("[“„«][^”“»]*$|^[^“„«]*[”»]")
+LOOSE_END = re.compile(r"[,\s]+(?:and|but|so|because|und|aber|weil|et|mais|y|pero|porque|и|но|а)\W*$", re.IGNORECASE)
+SMILEY = re.compile(r"[;:=][-']?[)(DPp]$")
 SOME_DAY = date(2026, 1, 1)
 
 
@@ -286,8 +288,8 @@ def without_opener(sentence: str) -> str:
 
 def stated(text: str) -> str:
     """As a sentence of its own."""
-    text = capitalised(text.strip(" ,;:-–—"))
-    if text[-1:] in ".!?…。！？":
+    text = capitalised(LOOSE_END.sub("", text).strip(" ,;:-–—"))
+    if text[-1:] in ".!?…。！？" or SMILEY.search(text):
         return text
     return f"{text}{'。' if first_person.HAN.match(text[-1:]) else '.'}"
 

@@ -21,6 +21,7 @@ from memory.consolidation.consolidate import consolidate
 from memory.consolidation.findings import SourceTurn
 from memory.consolidation.rule_extraction import extract
 from memory.models import Memory, Topic
+from tests.benchmarks import readability
 from tests.benchmarks.fact_corpus import (
     FACTS,
     HALVES,
@@ -86,6 +87,7 @@ def main() -> None:
     count = sum(len(turns) for _, turns in stored)
     print(f"\n== {parts} parts, {count} turns: {1000 * seconds / parts:.1f} ms a part, stored and all")
     print(f"  rules alone {rule_milliseconds(talks):.0f} ms for 1,000 turns")
+    readability.main()
     if "develop" in sys.argv[2:]:
         print_wrong(verdicts)
 

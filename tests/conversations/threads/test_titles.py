@@ -22,6 +22,20 @@ from conversations.threads.titles import first_words, title_from, titles_from
         ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "| a | b | | 1 | 2 |"),
         ("", ""),
+        ("Hello! My boiler leaks. Nobody answers the phone at the company, what can I do?", "My boiler leaks"),
+        (
+            "Good evening, my boiler at home leaks badly and nobody answers the phone.",
+            "My boiler at home leaks badly and nobody answers the phone",
+        ),
+        (
+            "Dois-je déclarer mes trois ruches à la mairie de mon village cette année ?",
+            "Dois-je déclarer mes trois ruches à la mairie…",
+        ),
+        (
+            'He wrote "the lamp beside the piano is gone", what do I answer him?',
+            'He wrote "the lamp beside the piano is gone"',
+        ),
+        ("今晚煮了四个人的扁豆还有米饭。" * 8, "今晚煮了四个人的扁豆还有米饭"),
         ("word " * 40, "word word word word word word word word word word word word…"),
     ],
 )
@@ -31,6 +45,8 @@ def test_a_title_is_the_first_words_without_the_signs_of_markdown(text: str, tit
 
 def test_titles_of_older_threads_are_known_too() -> None:
     assert titles_from("# Plan\nfor Friday") == {"Plan for Friday", first_words("# Plan\nfor Friday")}
+    long = "Ana plays the harp. Which pieces by composers of her own country could she learn first?"
+    assert titles_from(long) == {"Ana plays the harp", first_words(long)}
 
 
 @pytest.mark.parametrize("piece", ["[", "[a](", "*a ", "`", "> ", "- ", "```\n", "| ", "**", "[](a"])
