@@ -128,6 +128,12 @@ def test_spans_of_a_subject_never_overlap_in_whatever_order_they_are_heard_of(
         ),
         ("我喜欢中国菜。我有一只狗。", "我讨厌中国菜。我没有狗。", None),
         ("My favourite colour is blue.", "Green is my favourite colour.", None),
+        (
+            "Ich bin mit Anna verheiratet. Ich studiere Jura.",
+            "Ich bin jetzt geschieden. Ich habe das Jurastudium abgebrochen.",
+            None,
+        ),
+        ("Я работаю у Бруно. Я люблю джаз.", "Я больше не работаю у Бруно. Я больше не люблю джаз.", None),
     ],
 )
 @pytest.mark.parametrize("in_order", [True, False])
