@@ -293,6 +293,8 @@ class Provider(ABC):
     name: str
     rewrites = True
     """Whether a model stands behind it that can put a query into other words."""
+    proposes = False
+    """Whether its small model may write titles and notes, which stand only where they are no worse than the rules'."""
     calls_tools = True
     """Whether it can be given tools."""
     takes_formats = True

@@ -46,6 +46,10 @@ class LocalProvider(AnthropicProvider):
             http_client=open_http_client(endpoint, trust_env=False),
         )
 
+    @property
+    def proposes(self) -> bool:  # type: ignore[override]  # an attribute of the other providers
+        return bool(settings.OPENBOOK_LOCAL_NOTES)
+
     def default_model(self) -> str:
         return served_model()
 

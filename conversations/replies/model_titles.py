@@ -39,6 +39,7 @@ from conversations.runtime.db import in_database
 from conversations.runtime.text import clean, one_line
 from conversations.threads.titles import TITLE_CHARS, first_words, titles_from
 from memory.consolidation.note_request import runs_of_part
+from memory.consolidation.proposals import refusal_of_title
 
 log = logging.getLogger("openbook.titles")
 
@@ -46,7 +47,10 @@ OFF = "off"
 MAX_TOKENS, THINKING_ROOM = 60, 1_024
 LONGEST_TURN = 2_000
 LONGEST_ANSWER = 300
+NO_TITLE = "No title came of it."
 DEADLINE_SECONDS = 20.0
+PROPOSAL_SECONDS = 110.0
+"""For a model on this machine."""
 LASTS = timedelta(minutes=2)
 """How long tokens stay set aside for a call whose process has died."""
 
@@ -73,13 +77,15 @@ class TitleJob:
 
 @dataclass(frozen=True, kw_only=True)
 class TitleRequest:
-    """``before`` is the title by rules, which it replaces, ``through`` the position of the answer."""
+    """``before`` is the title by rules, which it replaces, ``through`` the position of the answer. ``source`` is the message
+    that a title is compared with where its model only proposes."""
 
     snapshot: ContextSnapshot
     payload: Payload
     call: ModelCall
     before: str
     through: int
+    source: str
 
 
 class Titles(JobQueue[TitleJob]):
@@ -101,14 +107,14 @@ class Titles(JobQueue[TitleJob]):
 async def give_title(job: TitleJob) -> None:
     """Ask for a title and store it. Raises ``ProviderError``, and ``RateLimited`` where the person's day has no tokens left."""
     provider = get_provider(job.provider)
-    if not provider.rewrites:
+    if not (provider.rewrites or provider.proposes):
         return
     request = await in_database(record)(job, provider)
     if request is None:
         return
     try:
         with telemetry.listener.model_request(request.snapshot, request.call):
-            async with asyncio.timeout(DEADLINE_SECONDS):
+            async with asyncio.timeout(PROPOSAL_SECONDS if provider.proposes else DEADLINE_SECONDS):
                 answer = await whole_text(
                     provider, request.payload, lambda text: len(text) > LONGEST_ANSWER, request.call
                 )
@@ -209,7 +215,12 @@ def _request(job: TitleJob, provider: Provider, thread: Thread, turns: list[Mess
         rewriting=RewritingOutcome.OFF,
     )
     return TitleRequest(
-        snapshot=snapshot, payload=payload, call=ModelCall(), before=thread.title, through=turns[-1].position
+        snapshot=snapshot,
+        payload=payload,
+        call=ModelCall(),
+        before=thread.title,
+        through=turns[-1].position,
+        source=turns[0].text if provider.proposes else "",
     )
 
 
@@ -228,17 +239,20 @@ def _keep(job: TitleJob, request: TitleRequest, answer: str) -> None:
     """The title, unless there is another by now: the person gave one, or what it was made of was forgotten."""
     is_whole = request.call.finished is not None and request.call.finished.stop_reason in WHOLE
     title = judge(answer) if is_whole else ""
+    refusal = refusal_of_title(title, request.source, request.before) if title and request.source else None
+    title = "" if refusal else title
     with transaction.atomic():
-        _end(job, request, "" if title else "unusable_answer")
+        problem = f"The title by rules stands. {refusal}" if refusal else NO_TITLE
+        _end(job, request, "" if title else "unusable_answer", problem)
         if title:
             mine = Thread.objects.filter(user=job.user, id=job.thread, title=request.before)
             mine.update(title=title, title_through=request.through)
 
 
-def _end(job: TitleJob, request: TitleRequest, code: str) -> None:
+def _end(job: TitleJob, request: TitleRequest, code: str, problem: str = NO_TITLE) -> None:
     allowances.settle(job.user, request.call)
     outcome = Outcome(status=Reply.Status.COMPLETED)
     if code:
-        error = error_object(type="model", code=code, message="No title came of it.", details={"retryable": False})
+        error = error_object(type="model", code=code, message=problem, details={"retryable": False})
         outcome = Outcome(status=Reply.Status.FAILED, error=error)
     end_request(request.snapshot, outcome.after(request.call))

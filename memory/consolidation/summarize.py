@@ -25,6 +25,8 @@ from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import Findings, KnownNote, SourceTurn
 from memory.consolidation.note_request import NoteRequest, PartToNote, request_about
 from memory.consolidation.pending_parts import PendingPart, hold
+from memory.consolidation.proposals import refusal_of_findings
+from memory.consolidation.rule_extraction import extract
 from memory.consolidation.store import open_topics_of
 from memory.consolidation.supersession import Facts
 from memory.models import Memory
@@ -32,6 +34,8 @@ from memory.models import Memory
 ATTEMPTS = 2
 BY_RULES = "What is noted comes from rules."
 DEADLINE_SECONDS = 30.0
+PROPOSAL_SECONDS = 110.0
+"""For a model on this machine, which nobody waits for."""
 LASTS = timedelta(minutes=2)
 """How long tokens stay set aside for a call whose process has died."""
 
@@ -53,7 +57,7 @@ def writer_for(assistant: Assistant) -> NoteWriter | None:
     Raises ``ProviderError`` where trying later can help."""
     try:
         provider = get_provider(provider_name(assistant))
-        if not provider.rewrites:
+        if not (provider.rewrites or provider.proposes):
             return None
         learn_list_and_wait(provider, assistant.model)
         model = model_catalog.small_model(provider.name, model_of(assistant, provider))
@@ -62,7 +66,8 @@ def writer_for(assistant: Assistant) -> NoteWriter | None:
             raise
         log.warning("no model can be asked for notes", extra={"assistant": assistant.slug, "cause": error.message})
         return None
-    return NoteWriter(provider=provider, model=model) if provider.describe(model).uses_memory else None
+    is_able = provider.proposes or provider.describe(model).uses_memory
+    return NoteWriter(provider=provider, model=model) if is_able else None
 
 
 def digest(
@@ -72,21 +77,24 @@ def digest(
     turns: Sequence[SourceTurn],
     facts: Facts,
     *,
-    deadline_seconds: float = DEADLINE_SECONDS,
+    deadline_seconds: float | None = None,
 ) -> Findings | None:
     """What the model finds; ``None`` where it can't say it, or won't: then the rules have to. It is asked again where its
-    answer was whole and of no use, but not where it declined, or had no room for an answer beside its thinking.
+    answer was whole and of no use, but not where it declined, had no room for an answer beside its thinking, or only proposes:
+    then what it finds is compared with what the rules find.
 
     Raises ``ProviderError`` where trying later can help, ``PartChanged`` where the part is no longer what was read of it,
     ``RateLimited`` where the person's day has no tokens left for it.
     """
+    proposes = writer.provider.proposes
+    deadline = deadline_seconds or (PROPOSAL_SECONDS if proposes else DEADLINE_SECONDS)
     for attempt in range(1, ATTEMPTS + 1):
         request = record(writer, pending, turns, facts, attempt=attempt)
         call = ModelCall(reservation=request.reservation)
         try:
             with telemetry.listener.model_request(request.snapshot, call):
                 try:
-                    answer = runner.run(_answer(writer.provider, request.payload, call, deadline_seconds))
+                    answer = runner.run(_answer(writer.provider, request.payload, call, deadline))
                 finally:
                     allowances.settle(pending.user, call)
         except ProviderError as error:
@@ -98,8 +106,10 @@ def digest(
             return None
         try:
             findings = _parse(answer, call, request, turns)
+            if proposes:
+                _compare_with_rules(findings, request, turns)
         except extraction_prompt.InvalidAnswer as garbage:
-            again = attempt < ATTEMPTS and _is_whole(call)
+            again = attempt < ATTEMPTS and _is_whole(call) and not proposes
             problem = str(garbage) if again else f"{garbage} {BY_RULES}"
             end_request(request.snapshot, _failed("unusable_answer", problem, call, retryable=again))
             log.warning("the model's findings are no use", extra={"cause": str(garbage)})
@@ -179,6 +189,13 @@ def _parse(answer: str | None, call: ModelCall, request: NoteRequest, turns: Seq
         raise extraction_prompt.InvalidAnswer(f"The model stopped: {call.finished.stop_reason[:40]}.")
     known, topics = request.part.known, request.part.topics
     return extraction_prompt.parse_answer(answer, turns, known, topics, made_by=request.snapshot.model)
+
+
+def _compare_with_rules(findings: Findings, request: NoteRequest, turns: Sequence[SourceTurn]) -> None:
+    """Raises ``InvalidAnswer`` with the reason where the rules write no worse."""
+    by_rules = extract(turns, request.part.topics, last=turns[-1].position)
+    if refusal := refusal_of_findings(findings, by_rules, turns):
+        raise extraction_prompt.InvalidAnswer(f"The proposal doesn't stand. {refusal}")
 
 
 def _is_whole(call: ModelCall) -> bool:

@@ -6,6 +6,7 @@ from pytest_django import Settings
 
 from conversations import replies
 from conversations.models import ContextSnapshot, Thread, TokenReservation
+from conversations.providers.anthropic import AnthropicProvider
 from conversations.replies.journal import journal
 from conversations.replies.model_titles import judge
 from conversations.runtime.db import in_database
@@ -67,6 +68,23 @@ async def test_a_thread_is_titled_once_by_a_recorded_request_that_counts(
         bytes(title.digest).hex(),
         model.bodies[1]["messages"],
     )
+
+
+@pytest.mark.parametrize(
+    ("proposed", "title", "problem"),
+    [
+        ("Harbour in winter", "Harbour in winter", None),
+        ("Harbour of Reykjavik", ASKED[:20], "The title by rules stands. It names what was not said."),
+    ],
+)
+async def test_a_small_models_title_stands_only_where_it_is_no_worse_than_the_rules(
+    user: User, model: ModelServer, monkeypatch: pytest.MonkeyPatch, proposed: str, title: str, problem: str | None
+) -> None:
+    monkeypatch.setattr(AnthropicProvider, "proposes", True)
+    model.script(scripts.text("Cold and busy."), scripts.text(proposed))
+    assert (await talk(user)).title[:20] == title[:20]
+    request = await ContextSnapshot.objects.aget(purpose="title")
+    assert (request.error or {}).get("message") == problem
 
 
 async def test_a_persons_title_stands_and_failure_leaves_the_rules(user: User, model: ModelServer, api: Api) -> None:
