@@ -1,4 +1,4 @@
-"""Words that ask for one another, in five languages: ``word_families.toml`` tells them. Pure."""
+"""Words that ask for one another, in six languages: ``word_families.toml`` tells them. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from conversations.runtime.word_tables import read_tables
 
 TABLES: Mapping[str, Any] = read_tables(__file__)
-LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "ru": "russian"}
+LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "ru": "russian", "ar": "arabic"}
 
 type Words = tuple[tuple[str, str], ...]
 """Each with its language."""
