@@ -16,7 +16,7 @@ SHIPPED = (
 """Into which the migrations put rows."""
 
 # Nobody but `migrate` writes them, but for groups of others.
-KEPT = {"django_content_type", "auth_permission", "auth_group", "auth_group_permissions"}
+KEPT = {"django_content_type", "auth_permission", "auth_group", "auth_group_permissions", "conversations_givenright"}
 
 
 def keep_shipped() -> None:

@@ -4,6 +4,8 @@ import { gettext, errorText } from "./language.js";
 import { isIdle } from "./presence.js";
 
 const ROOT = "/api/v1/";
+/** Milliseconds until what is only read is given up: a connection that has died says nothing for minutes. */
+const LONGEST_READ = 30_000;
 
 export class ApiError extends Error {
   /** @param {{code: string, message: string, details?: Row, wording?: any}} error */
@@ -43,6 +45,7 @@ async function call(method, path, body) {
     method,
     headers,
     body: body && JSON.stringify(body),
+    signal: method === "GET" ? AbortSignal.timeout(LONGEST_READ) : undefined,
   }).catch(() => {
     throw new ApiError(0, {
       code: "unreachable",

@@ -197,8 +197,11 @@ export class OpenThread {
     this.on.onLoaded();
   }
 
-  #newest() {
-    return api.get(`threads/${this.thread.id}/messages/?before=end&page_size=${PAGE}`);
+  /** Once more where a reply ended while it was read: then its end stands there, and not yet its answer. */
+  async #newest() {
+    const path = `threads/${this.thread.id}/messages/?before=end&page_size=${PAGE}`;
+    const page = await api.get(path);
+    return lacksAnswer(page.results) ? api.get(path) : page;
   }
 
   #remember({ previous, results }) {
@@ -394,4 +397,10 @@ export class OpenThread {
     this.running = reply;
     this.on.onRunning(Boolean(reply));
   }
+}
+
+/** @param {Row[]} messages */
+function lacksAnswer(messages) {
+  const reply = messages.findLast(({ role }) => role === "user")?.reply;
+  return reply?.status === "completed" && messages.at(-1).role === "user";
 }
