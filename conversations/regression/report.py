@@ -192,9 +192,10 @@ class Report:
 
     @property
     def worst(self) -> Iterator[WorstRequest]:
-        """Those that lose most, then those that gain most, first."""
+        """Those that lose most, then those that gain most, first; none that neither loses nor gains."""
         for lost, gained, request in sorted(self._worst, key=lambda each: (-each[0], -each[1], each[2])):
-            yield {"request": request, "lost": lost, "gained": gained}
+            if lost or gained:
+                yield {"request": request, "lost": lost, "gained": gained}
 
     def answer(self, failed: list[str]) -> ReportAnswer:
         return {
