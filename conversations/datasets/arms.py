@@ -17,6 +17,7 @@ from conversations.providers.base import Provider
 from conversations.regression.replaying import demand_sources
 from conversations.regression.settings_at import BUDGET, settings_at
 from conversations.runtime.values import dataclass
+from conversations.runtime.wording import worded
 
 OWN = "own"
 """In place of a model: that of the version."""
@@ -24,12 +25,24 @@ MOST = 10
 """Versions with models."""
 
 
-class InvalidModels(ValueError):
-    """No models to ask; its words say what is wrong."""
+class InvalidPlan(ValueError):
+    """What is not run as it is planned; ``message`` says what is wrong, in words that pages translate."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class InvalidModels(InvalidPlan):
+    """No models to ask."""
 
 
 class NotAsked(Exception):
-    """Why a model is not asked for an answer, in words for staff."""
+    """Why a model is not asked for an answer: ``message``, in words for staff that pages translate."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,9 +65,9 @@ def split(name: str) -> tuple[str, str]:
 def checked(dataset: Dataset, versions: Sequence[int], names: Sequence[str], *, author: int) -> list[str]:
     """The models, each once. Raises ``InvalidModels`` where one can't be asked."""
     if len(versions) * len(names) > MOST:
-        raise InvalidModels(f"At most {MOST} versions with models are asked side by side.")
+        raise InvalidModels(worded("At most {count} versions with models are asked side by side.", count=MOST))
     if len({*names}) < len(names):
-        raise InvalidModels("Name each model once.")
+        raise InvalidModels(worded("Name each model once."))
     for name in names:
         if name == OWN:
             _demand_own(dataset, versions)
@@ -67,11 +80,12 @@ def demand_model(name: str, access: Access) -> Provider:
     """Raises ``InvalidModels``."""
     provider, model = split(name)
     if not model:
-        raise InvalidModels(f"“{name}”: write PROVIDER/MODEL, such as anthropic/claude-haiku-4-5, or {OWN}.")
+        words = "“{name}”: write PROVIDER/MODEL, such as anthropic/claude-haiku-4-5, or {own}."
+        raise InvalidModels(worded(words, name=name, own=OWN))
     try:
         return _demand(provider, model, access)
     except NotAsked as error:
-        raise InvalidModels(str(error)) from None
+        raise InvalidModels(error.message) from None
 
 
 def _demand_own(dataset: Dataset, versions: Sequence[int]) -> None:
@@ -84,7 +98,7 @@ def _demand_own(dataset: Dataset, versions: Sequence[int]) -> None:
         except NotReplayable:
             continue
         except NotAsked as error:
-            problems.append(str(error))
+            problems.append(error.message)
         else:
             return
     if problems:
@@ -98,11 +112,13 @@ def _demand(provider_name: str, model: str, access: Access) -> Provider:
     except ProviderError as error:
         raise NotAsked(error.message) from None
     if not provider.rewrites:
-        raise NotAsked(f"No model stands behind the provider “{provider_name}”: connect one to have it answer.")
+        words = "No model stands behind the provider “{provider}”: connect one to have it answer."
+        raise NotAsked(worded(words, provider=provider_name))
     if obstacle := provider.obstacle():
         raise NotAsked(obstacle.message)
     if not access.allows_model(provider_name, model):
-        raise NotAsked(f"This server, or a group, does not allow {model} through {provider_name}.")
+        words = "This server, or a group, does not allow {model} through {provider}."
+        raise NotAsked(worded(words, model=model, provider=provider_name))
     return provider
 
 

@@ -16,38 +16,47 @@ from conversations import audit
 from conversations.accounts.group_access import access_of
 from conversations.audit import AuditKind
 from conversations.datasets import answers, arms, experiments, side_by_side
-from conversations.datasets.arms import InvalidModels
+from conversations.datasets.arms import InvalidModels, InvalidPlan
 from conversations.datasets.estimates import MOST_CASES, Estimate, Plan, estimate
 from conversations.datasets.experiments import CaseResult as Result
 from conversations.models import Case, CaseAnswer, CaseResult, Dataset, Experiment
 from conversations.regression import slices
 from conversations.regression.slices import Halted
 from conversations.runtime import clock
+from conversations.runtime.wording import worded
 
 MOST_VERSIONS = 10
 PAGE = 100
 """Cases that are read at once."""
 
 
-class InvalidVersions(ValueError):
-    """No versions to compare; its words say what is wrong."""
+class InvalidVersions(InvalidPlan):
+    """No versions to compare."""
 
 
 def checked(versions: Sequence[int]) -> list[int]:
     """Raises ``InvalidVersions``."""
     if not 1 <= len(versions) <= MOST_VERSIONS or len({*versions}) < len(versions) or min(versions) < 1:
-        raise InvalidVersions(f"Name from 1 to {MOST_VERSIONS} versions, each once.")
+        raise InvalidVersions(worded("Name from 1 to {count} versions, each once.", count=MOST_VERSIONS))
     return [*versions]
 
 
-class TooCostly(ValueError):
+class TooCostly(InvalidPlan):
     """It would cost more than whoever begins it said, by the ``estimate``; or they did not say."""
 
     def __init__(self, told: Estimate) -> None:
-        unknown = f" Without a known price, and not counted: {', '.join(told['unknown'])}." if told["unknown"] else ""
         super().__init__(
-            f"{told['answers']:,} answers and {told['verdicts']:,} verdicts would cost about ${told['expected']:.2f}, and "
-            f"${told['most']:.2f} where each is as long as it may be. Say how many USD it may cost.{unknown}"
+            worded(
+                "{answers} answers and {verdicts} verdicts would cost about {expected}, and {most} where each is as long as it "
+                "may be.",
+                "Say how many USD it may cost.",
+                *(["Without a known price, and not counted: {unknown}."] if told["unknown"] else []),
+                answers=told["answers"],
+                verdicts=told["verdicts"],
+                expected=f"${told['expected']:.2f}",
+                most=f"${told['most']:.2f}",
+                unknown=", ".join(told["unknown"]),
+            )
         )
         self.estimate = told
 
@@ -84,12 +93,12 @@ def check_models(dataset: Dataset, plan: Plan, *, author: User | None, most_cost
     """Raises ``InvalidModels`` and ``TooCostly``."""
     if not plan.models:
         if plan.judge:
-            raise InvalidModels("A judge judges answers: name a model that answers, too.")
+            raise InvalidModels(worded("A judge judges answers: name a model that answers, too."))
         return
     if author is None:
-        raise InvalidModels("Say who asks the models: their limits and budgets pay for it.")
+        raise InvalidModels(worded("Say who asks the models: their limits and budgets pay for it."))
     if min(dataset.cases.count(), plan.limit or MOST_CASES + 1) > MOST_CASES:
-        raise InvalidModels(f"Models are asked for {MOST_CASES:,} cases at most: say a limit.")
+        raise InvalidModels(worded("Models are asked for {count} cases at most: say a limit.", count=MOST_CASES))
     arms.checked(dataset, plan.versions, plan.models, author=author.pk)
     if plan.judge:
         arms.demand_model(plan.judge, access_of(author.pk))

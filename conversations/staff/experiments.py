@@ -25,7 +25,7 @@ from conversations.datasets.experiments import VersionResult
 from conversations.datasets.paired import Difference
 from conversations.datasets.runs import InvalidVersions, TooCostly, checked
 from conversations.models import AssistantVersion, Case, CaseResult, Dataset, Experiment
-from conversations.runtime.wording import filled, lazy
+from conversations.runtime.wording import filled, lazy, translated
 from conversations.staff import access, display, experiment_answers
 from conversations.staff.run_admin import RunAdmin
 
@@ -99,7 +99,7 @@ class ExperimentForm(ModelForm):
         try:
             return checked([int(number) for number in self.cleaned_data["numbers"].split()])
         except InvalidVersions as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(translated(error.message)) from None
         except ValueError:
             raise forms.ValidationError(gettext("Write numbers with spaces between.")) from None
 
@@ -109,9 +109,9 @@ class ExperimentForm(ModelForm):
             try:
                 runs.check_models(values["dataset"], self.plan, author=self.author, most_cost=values["most_cost"])
             except InvalidModels as error:
-                self.add_error("asked", str(error))
+                self.add_error("asked", translated(error.message))
             except TooCostly as error:
-                self.add_error("most_cost", str(error))
+                self.add_error("most_cost", translated(error.message))
         return values
 
 

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from conversations import versions
 from conversations.context.record import snapshots
 from conversations.datasets import answer_scorers, judging, runs
 from conversations.datasets.arms import InvalidModels
@@ -19,6 +20,7 @@ from conversations.datasets.expectations import InvalidExpectation
 from conversations.datasets.paired import median_difference
 from conversations.datasets.runs import TooCostly
 from conversations.models import (
+    Assistant,
     CaseAnswer,
     ContextBlock,
     ContextSnapshot,
@@ -151,6 +153,41 @@ def test_models_answer_side_by_side_and_a_judge_says_why(
 def strip_expected(page: str) -> str:
     """Without what staff wrote of a good answer themselves."""
     return page.partition('id="expected"')[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_programs_have_models_answer(model: ModelServer, lead: User, dataset: Dataset) -> None:
+    """Each version with each model: estimated, begun, run by a worker, read and cancelled over REST."""
+    model.script(respond)
+    versions.make_draft(Assistant.objects.get(is_default=True), {"recall_tokens": 0}, author=lead)
+    path, client = "/api/v1/staff/experiments/", Client()
+    client.force_login(lead)
+    body: dict[str, Any] = {"dataset": dataset.name, "versions": [1, 2], "models": [GOOD, POOR], "judge": JUDGE}
+    estimated = client.post(path, body, "application/json")
+    [words] = estimated.json()["error"]["details"]["fields"]["most_cost"]
+    assert (estimated.status_code, words.startswith("8 answers and 8 verdicts would cost about $")) == (400, True), (
+        words
+    )
+    assert not Experiment.objects.exists() and not model.requests
+    form = {"dataset": dataset.pk, "numbers": "1 2", "asked": f"{GOOD}\n{POOR}", "judge": JUDGE}
+    page = client.post(reverse("admin:conversations_experiment_add"), form, headers={"accept-language": "de"})
+    assert "8 Antworten und 8 Urteile würden etwa $" in page.content.decode()
+
+    begun = client.post(path, body | {"most_cost": 1}, "application/json").json()
+    assert (begun["state"], begun["models"], begun["cases"]) == ("running", [GOOD, POOR], 2)
+    run_to_end(Experiment.objects.get())
+    done = client.get(f"{path}{begun['id']}/").json()
+    assert (done["state"], done["done"]) == ("done", 2)
+    arms = {(each["version"], each["model"]): each for each in done["result"]["answers"]}
+    assert {arm: (each["answered"], each["passed"]["judge"]) for arm, each in arms.items()} == {
+        (1, GOOD): (2, 2), (1, POOR): (2, 0), (2, GOOD): (2, 2), (2, POOR): (2, 0),
+    }  # fmt: skip
+    assert not [text for text in ("Rex", *ANSWERS.values()) if text in json.dumps(done)]
+    again = client.post(path, body | {"most_cost": 1}, "application/json").json()["id"]
+    assert client.post(f"{path}{again}/cancel/").json()["state"] == "cancelled"
+    asked = len(model.requests)
+    runs.advance(lambda: False)
+    assert len(model.requests) == asked == 16
 
 
 @pytest.mark.django_db(transaction=True)

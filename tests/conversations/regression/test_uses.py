@@ -91,7 +91,12 @@ async def test_what_was_held_is_counted_and_taken_out_again(user: User, api: Api
             compare = page.context["page"].rows[0].without
             texts = [page.content.decode(), client.get(compare).content.decode()]
             assert not [word for word in WORDS for text in texts if word.casefold() in text.casefold()]
+            assert ("taken away by this question" in texts[1]) is (kind != "parts"), name
 
+        lifted = reverse("admin:conversations_contextsnapshot_compare", args=[requests[-1].pk])
+        text = client.get(lifted, {"rule": "remembered"}).content.decode()
+        assert "had this rule not held" in text and str(dog.pk) in text
+        assert client.get(lifted, {"rule": "luck"}).status_code == 404
         before = {item["id"]: item["included"] for item in _items(requests[-1])}
         assert (before[str(older.pk)], before[str(dog.pk)]) == (False, True)
         assert f"memory {older.pk}" in held_without(dog.pk)(requests[-1]).memories  # it took the other's room
@@ -116,5 +121,10 @@ def _add_a_note(client: Client, user: User) -> None:
     answer = client.post(page, {"text": "Plays the violin.", "since": yesterday.date().isoformat()})
     assert len(answer.context["rows"]) == len(known.outcomes)
     assert "dog" not in answer.content.decode()
+    for row in answer.context["rows"]:
+        beside = client.get(row.compare).content.decode()
+        assert "with this note" in beside and "Plays the violin." in beside
+        assert "dog" not in beside
+    assert client.get(row.compare.partition("?")[0], {"added": "made up"}).status_code == 404
     assert not Memory.objects.filter(content__contains="violin").exists()
     assert connection.in_atomic_block is False
