@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.http import HttpRequest
@@ -19,6 +20,7 @@ from conversations.staff import display
 from conversations.staff.access import Sight
 from conversations.staff.base import CHANGE_LIST, PageAdmin, thread_column, user_column
 from conversations.staff.content import MaskedInspectionAdmin
+from conversations.versions import signed
 
 
 @admin.register(Artifact)
@@ -108,6 +110,18 @@ class PresetAdmin(PageAdmin[Preset]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Preset]:
         return super().get_queryset(request).prefetch_related("assistants")
 
+    def save_model(self, request: HttpRequest, obj: Preset, form: Any, change: bool) -> None:
+        with signed(_author(request)):
+            super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        with signed(_author(request)):
+            super().save_related(request, form, formsets, change)
+
+    def delete_model(self, request: HttpRequest, obj: Preset) -> None:
+        with signed(_author(request)):
+            super().delete_model(request, obj)
+
     @admin.display(description="offered by")
     def offered_by(self, preset: Preset) -> SafeString | str:
         return display.links(display.link(Assistant, each.pk, each) for each in preset.assistants.all())
@@ -123,3 +137,8 @@ class PresetAdmin(PageAdmin[Preset]):
         if preset.pk is None:
             return display.NOTHING
         return format_html('<div class="ob-text">{}</div>', instruction_text(preset))
+
+
+def _author(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user

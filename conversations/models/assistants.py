@@ -114,6 +114,15 @@ class Assistant(models.Model):
             "How long the provider’s prompt cache is asked to keep what is sent. Empty: as each person’s pauses tell."
         ),
     )
+    preset_values = models.JSONField(
+        "presets",
+        db_column="presets",
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        blank=True,
+        editable=False,
+        help_text="What the presets that it offers tell the model, by their slugs. Triggers keep it as they are.",
+    )
     is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
     is_active = models.BooleanField(default=True, help_text="Offered for new threads.")
     order = models.PositiveSmallIntegerField(default=0)
@@ -166,7 +175,8 @@ class AssistantVersion(models.Model):
     """How an assistant was at a time: all that shapes its requests, numbered, and never changed again.
 
     A change of the assistant's row makes one, in whatever way it is made. One that staff write beforehand is a draft until it
-    is published: then its values are copied into the assistant's row.
+    is published: then its values are copied into the assistant's row, but for presets, which assistants share: to publish one
+    that has others than there are now makes another version, with those.
     """
 
     assistant = models.ForeignKey(Assistant, models.DB_CASCADE, related_name="versions")

@@ -486,7 +486,7 @@ TABLES: dict[str, Table] = {
         never="event data problem answer",  # ids and figures, and what the person's own program answered to them
     ),
     "conversations.Assistant": Table(
-        staff="slug name description system_prompt",
+        staff="slug name description system_prompt presets",
         never="provider model effort show_thinking fallback_model tools rewriting rewriting_model cache_lifetime",
     ),
     "conversations.AssistantVersion": Table(staff="content note"),

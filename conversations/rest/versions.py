@@ -26,7 +26,7 @@ class AssistantVersionAnswer(TypedDict):
     author: Annotated[str | None, "User name of who made it; null: not known, or not a person."]
     created_at: Annotated[Time, "When it was made."]
     published_at: Annotated[Time | None, "When it last became the assistant's; null: it is a draft."]
-    content: Annotated[dict[str, Any], "All that shapes requests: prompt, model, budgets, switches, tools."]
+    content: Annotated[dict[str, Any], "All that shapes requests: prompt, model, budgets, switches, tools, presets."]
 
 
 class NewAssistantVersion(TypedDict):
@@ -64,14 +64,15 @@ class VersionPublish(APIView):
 
     @extend_schema(request=None, responses=described(AssistantVersionAnswer))
     def post(self, request: Request, slug: str, number: str) -> Response:
-        """Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on."""
+        """Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on.
+        Assistants share presets, so these stay as they are: where the version has others, another is made and answered."""
         assistant = _assistant(request, slug)
         version = versions.versions_of(assistant).filter(number=int(number)).first() if number.isdecimal() else None
         if version is None:
             raise AssistantVersionNotFound
         changed = versions.publish(version, author=caller(request))
-        version.refresh_from_db()
-        return Response(_object(version, changed))
+        assert changed.version
+        return Response(_object(changed.version, changed))
 
 
 def _assistant(request: Request, slug: str) -> Assistant:

@@ -17,6 +17,7 @@ from conversations.models import Assistant, AssistantVersion
 from conversations.runtime.wording import filled
 from conversations.staff.compare.text_diff import Piece, diffed
 
+PRESETS = "presets"
 MOST = 100
 """Of the newest."""
 
@@ -56,7 +57,24 @@ def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Setti
         if name == "system_prompt"
         else SettingChange(label=labels.get(name, name), before=_told(was), after=_told(now))
         for name, (was, now) in differences(before, after).items()
-    ]
+        if name != PRESETS
+    ] + list(_changed_presets(before.get(PRESETS, {}), after.get(PRESETS, {})))
+
+
+def _changed_presets(before: dict[str, Any], after: dict[str, Any]) -> Iterator[SettingChange]:
+    for slug in sorted({*before, *after}):
+        was, now = before.get(slug), after.get(slug)
+        if was != now:
+            label = filled("Preset {name}", name=(now or was or {})["name"])
+            yield SettingChange(label=label, pieces=diffed(_preset_text(was), _preset_text(now)))
+
+
+def _preset_text(preset: dict[str, str] | None) -> str:
+    """All that it tells the model; nothing where the assistant does not offer it."""
+    if preset is None:
+        return ""
+    head = ", ".join(filter(None, [preset["name"], preset["kind"], preset["language"]]))
+    return f"{head}\n\n{preset['prompt']}"
 
 
 def _told(value: Any) -> str:
@@ -92,9 +110,14 @@ def _publish(admin: Any, request: HttpRequest, assistant: Assistant) -> HttpResp
     if version is None:
         raise Http404
     assert isinstance(request.user, User)
-    versions.publish(version, author=request.user)
+    changed = versions.publish(version, author=request.user)
+    assert changed.version
     messages.success(
         request,
-        filled("{name} is at version {number} from the next message on.", name=assistant.name, number=version.number),
+        filled(
+            "{name} is at version {number} from the next message on.",
+            name=assistant.name,
+            number=changed.version.number,
+        ),
     )
     return redirect("admin:conversations_assistant_versions", assistant.pk)

@@ -10,11 +10,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from artifacts.models import Preset
 from conversations import versions
 from conversations.context.record.assistant_versions import at_version
 from conversations.context.record.request_record import record_of
 from conversations.context.rules.number import RULES
-from conversations.models import Assistant, AssistantVersion, ContextSnapshot
+from conversations.models import Assistant, AssistantVersion, ContextSnapshot, Thread
 from conversations.regression.lifted_rules import LIFTED
 from conversations.regression.replaying import Change, outcome_of, replay_requests, requests_of
 from conversations.regression.report import Report
@@ -88,7 +89,12 @@ async def test_a_draft_is_tried_on_the_requests_that_were_made(user: User, api: 
 async def test_a_request_is_made_again_from_its_own_version_after_any_change(
     user: User, api: Api, tmp_path: Path
 ) -> None:
+    preset = await Preset.objects.acreate(slug="summary", name="Summary", prompt="Sum it up.")
+    await preset.assistants.aadd(await Assistant.objects.aget(is_default=True))
     assistant = await talk(user, api)
+    thread = await Thread.objects.alatest("created_at")
+    made = await api.post(f"threads/{thread.pk}/presets/summary/", {})
+    assert made.status == 201, made.body
     before = await AssistantVersion.objects.filter(assistant=assistant).alatest("number")
     changes = {
         "system_prompt": "Answer as a pirate.",
@@ -102,10 +108,13 @@ async def test_a_request_is_made_again_from_its_own_version_after_any_change(
     }
     draft = await in_database(versions.make_draft)(assistant, changes, author=None)
     await in_database(versions.publish)(draft, author=None)
+    await Preset.objects.filter(pk=preset.pk).aupdate(prompt="Make a rhyme of it.", name="Rhyme", kind="code")
     _, report = await in_database(run)(assistant, tmp_path)
-    assert (report["requests"], report["identical"]) == (5, 5)
+    assert (report["requests"], report["identical"]) == (6, 6)
+    await preset.adelete()
     _, back = await in_database(run)(assistant, tmp_path, "--version", str(before.number))
-    assert (back["requests"], back["identical"]) == (5, 5)
+    assert (back["requests"], back["identical"]) == (6, 6)
+    assert (before.content["presets"]["summary"]["prompt"], before.published_at is None) == (preset.prompt, False)
     last = await ContextSnapshot.objects.order_by("-id").values_list("id", flat=True).afirst()
     request = await api.get(f"requests/{last}/")
     assert (request.body["version"], request.body["rules"]) == (before.number, RULES)

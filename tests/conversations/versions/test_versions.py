@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, transaction
 from django.test import Client
 
+from artifacts.models import Preset
 from conversations import versions
 from conversations.models import Assistant, AssistantVersion
 from conversations.staff import display
@@ -125,3 +126,55 @@ def test_versions_over_rest(client: Client) -> None:
     for missing in (f"{path}9/publish/", f"{path}x/publish/", "/api/v1/assistants/nobody/versions/1/publish/"):
         refused = client.post(missing, content_type="application/json")
         assert (refused.status_code, refused.json()["error"]["code"]) == (404, "assistant_version_not_found")
+
+
+def test_a_changed_preset_is_a_new_version_of_each_assistant_that_offers_it(admin_client: Client) -> None:
+    assistant, other = make_assistant(), Assistant.objects.create(slug="other", name="Other", system_prompt="Be long.")
+    preset = Preset.objects.create(slug="summary", name="Summary", prompt="Sum it up.")
+    page = display.change_url(Preset, preset.pk)
+    form = {
+        "name": "Summary",
+        "slug": "summary",
+        "prompt": "Sum it up.",
+        "kind": "document",
+        "order": 0,
+        "is_active": "on",
+    }
+
+    def save(**changes: Any) -> None:
+        assert admin_client.post(page, form | changes).status_code == 302
+
+    save(assistants=[assistant.pk, other.pk])
+    save(assistants=[assistant.pk, other.pk], description="No model reads this.", order=3)
+    assert (number_of(assistant), number_of(other)) == (2, 2)
+    shown = assistant.preset_values["summary"]
+    assert shown == {"name": "Summary", "prompt": "Sum it up.", "kind": "document", "language": ""}
+    save(assistants=[assistant.pk, other.pk], prompt="Sum it up briefly.")
+    save(assistants=[assistant.pk], prompt="Sum it up briefly.")
+    save(assistants=[assistant.pk], prompt="Sum it up briefly.", is_active="")
+    assert (number_of(assistant), number_of(other), assistant.preset_values) == (4, 4, {})
+    signed = versions.versions_of(assistant).filter(number__gt=1)
+    assert {(str(each.author), each.published_at is None) for each in signed} == {("admin", False)}
+    versions_page = display.change_url(Assistant, assistant.pk).replace("/change/", "/versions/")
+    text = " ".join(unescape(admin_client.get(versions_page).content.decode()).split())
+    assert "Preset Summary" in text
+    assert "<ins>briefly" in text.replace("<ins > ", "<ins>").replace("<ins >", "<ins>")
+
+    # An earlier version's settings come again, its presets do not.
+    first = versions.versions_of(assistant).get(number=3)
+    Assistant.objects.filter(pk=assistant.pk).update(recall_tokens=7)
+    answer = admin_client.post(versions_page, {"publish": "3"}, follow=True)
+    assert "Aide is at version 6" in answer.content.decode()
+    assert number_of(assistant) == 6
+    assert assistant.version
+    assert assistant.version.content == first.content | {"presets": {}}
+    assert (str(assistant.version.author), assistant.version.note) == ("admin", "Version 3 with the presets of today")
+    with pytest.raises(ValidationError):
+        versions.make_draft(assistant, {"presets": first.content["presets"]}, author=None)
+    admin_client.post(page, form | {"assistants": [assistant.pk]})
+    admin_client.post(page.replace("/change/", "/delete/"), {"post": "yes"})
+    assert (number_of(assistant), assistant.preset_values, Preset.objects.filter(slug="summary").exists()) == (
+        8,
+        {},
+        False,
+    )
