@@ -345,7 +345,7 @@ class Caller:
                 self.manages or Scope.STAFF_INVITATIONS in self.scopes or (self.user and self.user.is_superuser)
             )
         if kind is Kind.ASSISTANT_CALL:
-            return not (Scope.STAFF_ASSISTANTS in self.scopes or (self.user and self.user.is_superuser))
+            return "conversations.change_assistant" not in self.rights
         if kind is Kind.AUDIT_CALL:
             return not (self.is_auditor or (self.user and self.user.is_superuser))
         return not (self.is_support if kind is Kind.STAFF_CALL else self.user and self.user.is_superuser)
@@ -643,7 +643,6 @@ def may(caller: Caller, method: str, path: str) -> bool:
 SUPPORT = ("Support", "Support lead")
 OF_STAFF = tuple(scope for scope in Scope if scope.startswith("staff"))
 RIGHTS_OF = {
-    Scope.STAFF_ASSISTANTS: ("change_assistant",),
     Scope.STAFF_INVITATIONS: ("add_invitation",),
     Scope.STAFF_GROUPS: ("view_group", "add_group", "view_budget"),
     Scope.STAFF_MODELS: ("add_model", "add_connection"),

@@ -36,6 +36,8 @@ SEEN = {
 EXISTENCE = {(app, f"view_{model}") for app, models in SEEN.items() for model in models}
 QUEUE = {("conversations", f"change_{queue}") for queue in ("feedback", "lintfinding")}
 """Support works through what people say of replies, and what the linter found."""
+ASSISTANTS = {("conversations", "change_assistant")}
+"""Leads draft versions of assistants and publish them."""
 REPLAYS = {("conversations", "add_replay")}
 """Leads try drafts on past requests."""
 EXPERIMENTS = {("conversations", f"{verb}_experiment") for verb in ("add", "view")}
@@ -56,7 +58,7 @@ LEGAL = {("conversations", f"{action}_legalhold") for action in ("add", "change"
 """Who begins and ends legal holds, and reads for a stated reason what they keep."""
 GROUPS = {
     "Support": EXISTENCE | QUEUE,
-    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER | REPLAYS | EXPERIMENTS,
+    "Support lead": EXISTENCE | QUEUE | CONTENT | HAND_OVER | ASSISTANTS | REPLAYS | EXPERIMENTS,
     "Auditors": AUDIT,
     DIRECTORY: PEOPLE,
     "Legal": LEGAL | CONTENT,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
@@ -65,7 +65,6 @@ def test_a_forgotten_dog_is_found_mended_and_seen_to_be_gone(chromium_path: str,
     lint.lint(clock.now())
     lead, client = make_user("lead", is_staff=True), StaffReader()
     lead.groups.set(Group.objects.filter(name="Support lead"))
-    lead.user_permissions.set(Permission.objects.filter(codename__in=["view_assistant", "change_assistant"]))
     client.force_login(lead)
 
     with signed_in_at(chromium_path, live_server, client) as staff:
