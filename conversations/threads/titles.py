@@ -24,9 +24,10 @@ JOINT = re.compile(
 MARKS = re.compile('["“”„«»()]')
 GREETING = re.compile(
     r"(?:(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|dear \w+|hallo|guten (?:morgen|tag|abend)|moin|servus|bonjour"
-    r"|bonsoir|salut|coucou|hola|buen(?:os|as) (?:días|tardes|noches)|buenas|привет|здравствуй(?:те)?|добр(?:ый|ое) \w+"
+    r"|bonsoir|salut|coucou|hola|buen(?:os|as) (?:días|tardes|noches)|buenas"
+    r"|привет|здравствуй(?:те)?|добр(?:ый|ое) \w+"
     r"|你好|您好|大家好|嗨|مرحبا|السلام عليكم|أهلا)"
-    r"(?: (?:there|all|everyone|zusammen|liebe\w*|à tous|a todos|again))?\s*[,!.。，！،]*\s+)+",
+    r"(?: (?:there|all|everyone|zusammen|liebe\w*|à tous|a todos|again))?[,!.。，！،]*\s+)+",
     re.IGNORECASE,
 )
 EMPHASIS = re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])([^*\n]{1,200})(?<=[^\s*])\*{1,3}(?![\w*])")

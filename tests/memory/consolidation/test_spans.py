@@ -133,7 +133,11 @@ def test_spans_of_a_subject_never_overlap_in_whatever_order_they_are_heard_of(
             "Ich bin jetzt geschieden. Ich habe das Jurastudium abgebrochen.",
             None,
         ),
-        ("Я работаю у Бруно. Я люблю джаз.", "Я больше не работаю у Бруно. Я больше не люблю джаз.", None),
+        (
+            "Я работаю у Бруно. Я люблю джаз.",
+            "Я больше не работаю у Бруно. Я больше не люблю джаз.",
+            None,
+        ),
     ],
 )
 @pytest.mark.parametrize("in_order", [True, False])
