@@ -47,9 +47,13 @@ BROUGHT = re.compile(r"[:：]\s*\n\s*\S")
 """What follows a line that ends so is somebody's text, or a list."""
 COLON = re.compile(r"[:：]\s")
 PARTICLES = {"van", "von", "der", "den", "de", "del", "da", "di", "du", "la", "le", "el", "al", "bin", "ibn", "y", "zu"}
-QUOTATION = re.compile(
-    "[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)|‚[^‚‘\n]{3,}[‘’]|(?<!\\w)‘[^‘\n]{3,}’(?!\\w)"
+MARKS = (
+    '[“„«"][^“”„«»"\n]*[”“»"]',
+    "(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)",
+    "‚[^‚‘\n]{3,}[‘’]",
+    "(?<!\\w)‘[^‘\n]{3,}’(?!\\w)",
 )
+QUOTATION = re.compile("|".join(MARKS))
 LEAST_SPEECH = 4
 """Words of a quotation that may be what somebody said, not a name."""
 SPEECH = "\N{OBJECT REPLACEMENT CHARACTER}"

@@ -99,7 +99,9 @@ def assistants_versions_create(slug: str | int, body: types.NewAssistantVersion)
 
 
 def assistants_versions_publish_create(slug: str | int, number: str | int) -> Call[types.AssistantVersionAnswer]:
-    """Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on."""
+    """Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on.
+    Assistants share presets, so these stay as they are: where the version has others, another is made and
+    answered."""
     return Call("POST", f"assistants/{part(slug)}/versions/{part(number)}/publish/")
 
 

@@ -2592,7 +2592,9 @@ export interface Calls {
     body: NewAssistantVersion;
     answer: AssistantVersionAnswer;
   };
-  /** Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on. */
+  /** Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on.
+   * Assistants share presets, so these stay as they are: where the version has others, another is made and
+   * answered. */
   "POST assistants/{slug}/versions/{number}/publish/": {
     path: { slug: string | number; number: string | number };
     query: object;
