@@ -10,10 +10,10 @@ from memory.language.words import SMALL_ANYWHERE
 PAIRS = {"“": "”", "«": "»", "(": ")", "[": "]", "（": "）", "《": "》"}
 GERMAN_OPENING, GERMAN_CLOSING = "„", "“”"
 MARKDOWN = re.compile(r"\*\*|(?<!\w)__|`|^\s*(?:#{1,6}|[-*•>|])\s|\]\(|<[a-z/][^>]*>")
-CUT = re.compile(r"(?:…|\.\.\.)\W*$")
+CUT = re.compile(r"(?:…|\.\.\.)[^\w….]*$")
 END = re.compile(r"[.!?…。！？؟]['\"”’»“)\]）]*$")
-LOOSE = re.compile(r"[,;:،，；：–—-]\W*$|\s[,.;]|\.\.(?!\.)(?<!\.\.\.)")
-LAST_WORD = re.compile(r"([^\W\d_]+)\W*$")
+LOOSE = re.compile(r"[,;:،，；：–—-][^\w,;:،，；：–—-]*$|\s[,.;]|\.\.(?!\.)(?<!\.\.\.)")
+LAST_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\W*$")
 ENDING_SMALL = frozenset(read_tables(__file__)["small"]["ending"].split())
 """Small words that a sentence may well end with."""
 
