@@ -7,6 +7,7 @@ answer must hold stands under ``answer``.
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 from conversations.datasets import answer_scorers
@@ -82,7 +83,7 @@ def _experiment_run(row: CaseAnswer) -> dict[str, Any]:
         "repetition_number": 1,
         "output": row.text,
         "error": row.problem or None,
-        "end_time": row.answered_at.isoformat() if row.answered_at else None,
+        **_times(row),
         "metadata": _about(row),
         "annotations": [
             {
@@ -100,6 +101,16 @@ def _experiment_run(row: CaseAnswer) -> dict[str, Any]:
 
 def _about(row: CaseAnswer) -> dict[str, Any]:
     return {"version": row.version, "model": row.model, "request": str(row.request_id), **row.figures}
+
+
+def _times(row: CaseAnswer) -> dict[str, str | None]:
+    """When the answer was asked for and when it was there, which Phoenix demands of each run."""
+    end = row.answered_at
+    took = timedelta(milliseconds=row.figures.get("milliseconds", 0))
+    return {
+        "start_time": (end - took).isoformat() if end else None,
+        "end_time": end.isoformat() if end else None,
+    }
 
 
 def _comment(name: str, row: CaseAnswer, called: str) -> dict[str, str]:

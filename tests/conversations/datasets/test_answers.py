@@ -109,6 +109,7 @@ def test_models_answer_side_by_side_and_a_judge_says_why(
     written = [json.loads(line) for line in lines.read_text().splitlines()]
     assert [line["output"] for line in written] == [*ANSWERS.values()] * 2
     assert written[0]["annotations"][-1]["explanation"].startswith("It says")
+    assert all(line["start_time"] < line["end_time"] for line in written)
 
     requests = ContextSnapshot.objects.filter(purpose__in=["experiment", "judge"])
     assert {(each.purpose, each.status, snapshots.proof(each)) for each in requests} == {
