@@ -31,7 +31,9 @@ BREAK = re.compile(
     r"|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
 )
 UNCLOSED = re.compile("[“„«][^”“»]*$|^[^“„«]*[”»]")
-LOOSE_END = re.compile(r"(?<![,\s])[,\s]+(?:and|but|so|because|und|aber|weil|et|mais|y|pero|porque|и|но|а)\W*$", re.IGNORECASE)
+LOOSE_END = re.compile(
+    r"(?<![,\s])[,\s]+(?:and|but|so|because|und|aber|weil|et|mais|y|pero|porque|и|но|а)\W*$", re.IGNORECASE
+)
 SMILEY = re.compile(r"[;:=][-']?[)(DPp]$")
 SOME_DAY = date(2026, 1, 1)
 
