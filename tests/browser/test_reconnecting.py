@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from config.server import draining
 from tests.browser.conftest import Reader
@@ -149,6 +149,24 @@ def test_a_reply_that_went_on_while_the_page_was_offline_is_whole_afterwards(cha
     expect(chat.page.get_by_text("You are offline.")).to_be_hidden()
     assert chat.said() == ["Where are you?", "Before the tunnel, in the tunnel, and after it."]
     chat.problems.clear()  # the browser itself reports the connections that it could not make
+
+
+def test_a_reply_that_ends_while_the_page_reads_its_turns_is_shown(chat: Chat) -> None:
+    """The turns are read before their replies: then one is completed, and its answer not among them."""
+    torn: list[str] = []
+
+    def tear(route: Route) -> None:
+        answer = route.fetch()
+        page = answer.json()
+        if not torn:
+            torn.append(page["results"].pop()["role"])
+        route.fulfill(response=answer, json=page)
+
+    chat.ask("Where are you?")
+    chat.page.route("**/messages/?before=end*", tear)
+    chat.page.reload()
+    expect(chat.replies).to_have_count(1)
+    assert torn == ["assistant"]
 
 
 def test_what_was_typed_in_a_conversation_that_is_gone_comes_along_to_a_new_one(chat: Chat) -> None:
