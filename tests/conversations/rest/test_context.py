@@ -113,7 +113,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "budget": companion.total_tokens,
         "hard_cap": companion.hard_cap_tokens,
         "version": 2,
-        "rules": 4,
+        "rules": 5,
         "budget_origin": {
             "share": None,
             "context_window": 1_000_000,
