@@ -39,7 +39,7 @@ from conversations.runtime.db import in_database
 from conversations.runtime.text import clean, one_line
 from conversations.threads.titles import TITLE_CHARS, first_words, titles_from
 from memory.consolidation.note_request import runs_of_part
-from memory.consolidation.proposals import refusal_of_title
+from memory.consolidation.proposals import PROPOSAL_SECONDS, refusal_of_title
 
 log = logging.getLogger("openbook.titles")
 
@@ -49,8 +49,6 @@ LONGEST_TURN = 2_000
 LONGEST_ANSWER = 300
 NO_TITLE = "No title came of it."
 DEADLINE_SECONDS = 20.0
-PROPOSAL_SECONDS = 110.0
-"""For a model on this machine."""
 LASTS = timedelta(minutes=2)
 """How long tokens stay set aside for a call whose process has died."""
 

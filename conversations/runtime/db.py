@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -179,6 +179,11 @@ def columns_of(name: str, model: type[Model]) -> str:
 
 def instance_of[M: Model](model: type[M], values: Iterator[Any]) -> M | None:
     """An instance of the next columns of a row; ``None`` where all are null, as of a row that was not there to be joined."""
+    own = list(islice(values, len(model._meta.concrete_fields)))
+    return None if all(value is None for value in own) else instances_of(model, [own])[0]
+
+
+def instances_of[M: Model](model: type[M], rows: Iterable[Sequence[Any]]) -> list[M]:
+    """Of rows of exactly the columns of ``columns_of``."""
     names = [field.attname for field in model._meta.concrete_fields]
-    own = list(islice(values, len(names)))
-    return None if all(value is None for value in own) else model.from_db(connection.alias, names, own)
+    return [model.from_db(connection.alias, names, row) for row in rows]

@@ -11,6 +11,8 @@ from memory.language.words import language_of
 
 WORD = re.compile(r"\w+")
 NAME = re.compile(r"(?<![.!?…:\"“„«]\s)(?<!^)(?<!\n)(?<=\s)[^\W\d_a-zß-ÿа-яё][\w'’-]+|\d+", re.MULTILINE)
+PROPOSAL_SECONDS = 110.0
+"""That a model on this machine has, which nobody waits for."""
 LEAST_ALIKE = 4
 """Letters at the beginning of two forms of one name."""
 LEAST_OF_A_LANGUAGE = 5

@@ -25,7 +25,7 @@ from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import Findings, KnownNote, SourceTurn
 from memory.consolidation.note_request import NoteRequest, PartToNote, request_about
 from memory.consolidation.pending_parts import PendingPart, hold
-from memory.consolidation.proposals import refusal_of_findings
+from memory.consolidation.proposals import PROPOSAL_SECONDS, refusal_of_findings
 from memory.consolidation.rule_extraction import extract
 from memory.consolidation.store import open_topics_of
 from memory.consolidation.supersession import Facts
@@ -34,8 +34,6 @@ from memory.models import Memory
 ATTEMPTS = 2
 BY_RULES = "What is noted comes from rules."
 DEADLINE_SECONDS = 30.0
-PROPOSAL_SECONDS = 110.0
-"""For a model on this machine, which nobody waits for."""
 LASTS = timedelta(minutes=2)
 """How long tokens stay set aside for a call whose process has died."""
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q
 
 from conversations.context.built_context import Context
@@ -43,7 +42,7 @@ from conversations.providers.base import Payload
 from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
 from conversations.runtime import clock
-from conversations.runtime.db import columns_of, run_often
+from conversations.runtime.db import columns_of, instances_of, run_often
 from conversations.runtime.sql_files import read_statements
 from conversations.runtime.values import dataclass
 
@@ -323,8 +322,7 @@ def sent_messages(snapshot: ContextSnapshot) -> list[Message]:
     sent = [run for run in runs_of(snapshot) if run.included]
     places = {"first": [run.first for run in sent], "last": [run.last for run in sent]}
     values = {"user": snapshot.user_id, "thread": snapshot.thread_id, **places}
-    names = [field.attname for field in Message._meta.concrete_fields]
-    return [Message.from_db(DEFAULT_DB_ALIAS, names, row) for row in run_often(_sent_statement(), values)]
+    return instances_of(Message, run_often(_sent_statement(), values))
 
 
 def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> RecordedTexts:
