@@ -11,13 +11,12 @@ from django.contrib.auth.models import User
 
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.render.invariants import BrokenInvariant
-from conversations.context.tokens import calibration as token_calibration
 from conversations.errors import OpenbookError, Unavailable
 from conversations.models import ApiToken, Assistant, Reply
 from conversations.providers import ProviderError
 from conversations.replies import closing, opening
 from conversations.replies.doorbell import owner_key
-from conversations.replies.exact_counts import CountJob, ExactCounts
+from conversations.replies.exact_counts import CountJob
 from conversations.replies.journal import Journal, LiveReply, is_draining, journal
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.model_titles import TitleJob
@@ -28,7 +27,6 @@ from conversations.replies.user_content import NewMessage, client_id, file_ids, 
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database, on_event_loop
 from conversations.runtime.telemetry import ReplyStep
-from memory.index.index_turns import catch_up_if_possible
 
 log = logging.getLogger("openbook.replies")
 
@@ -219,14 +217,12 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
         },
     )
     # Nobody waits for it: the end is told already.
-    used = live.model_used
-    job = None
-    if used:
-        job = CountJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1])
-    if used and outcome.status is Reply.Status.COMPLETED and _begins_thread(live, opened):
-        book.titles.want(TitleJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1]))
-    if await in_database(_learn_from)(opened.thread.user_id, job, book.counts) and job:
-        book.counts.want(job)
+    answered = None
+    if used := live.model_used:
+        answered = CountJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1])
+        if outcome.status is Reply.Status.COMPLETED and _begins_thread(live, opened):
+            book.titles.want(TitleJob(user=live.user_id, thread=live.thread_id, provider=used[0], model=used[1]))
+    book.learning.want(live.user_id, answered)
     if not is_draining():
         await run.moderation.examine_rest([*live.transcript.current, *live.transcript.unfinished])
 
@@ -235,12 +231,3 @@ def _begins_thread(live: LiveReply, opened: OpenedReply) -> bool:
     """Whether it answered the first message, in words: what was asked for as an artifact names no thread."""
     is_first = opened.message is not None and opened.message.depth == 1
     return is_first and not live.silent and not live.transcript.artifacts
-
-
-def _learn_from(user_id: int, job: CountJob | None, counts: ExactCounts) -> bool:
-    """What the next requests gain by a reply that has ended. Returns whether there is something to count for the model."""
-    catch_up_if_possible(user_id)
-    if job is None:
-        return False
-    token_calibration.learn(job.provider, job.model)
-    return counts.lacks(job)

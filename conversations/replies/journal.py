@@ -19,6 +19,7 @@ from conversations.replies.closing import ReplyProgress, close
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
 from conversations.replies.exact_counts import ExactCounts
+from conversations.replies.learning import Learning
 from conversations.replies.model_titles import Titles
 from conversations.replies.outcomes import Outcome, interruption, stopped
 from conversations.replies.transcript import ReplyTranscript
@@ -176,6 +177,7 @@ class Journal:
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.counts = ExactCounts()
+        self.learning = Learning(self.counts)
         self.titles = Titles()
         self.draining = False
         self.keeper: asyncio.Task[None] | None = None
@@ -224,6 +226,7 @@ class Journal:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.learning.stop()
         await self.counts.stop()
         await self.titles.stop()
         await self.doorbell.close()

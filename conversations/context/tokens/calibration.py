@@ -84,11 +84,11 @@ def of_model(provider: str, model: str) -> Factor:
     return _kept.rows.get((provider, model)) or Factor(value=model_catalog.get(provider, model).token_factor)
 
 
-def learn(provider: str, model: str) -> None:
-    """Look at what the model reported and keep the factor, where it is time to: a reply of its has just ended."""
+def learn(provider: str, model: str, *, replies: int = 1) -> None:
+    """Look at what the model reported and keep the factor, where it is time to: so many replies of its have just ended."""
     key = (provider, model)
     known = _kept.rows.get(key)
-    _kept.ended[key] += 1
+    _kept.ended[key] += replies
     rested = time.monotonic() - _kept.learnt.get(key, -math.inf) >= LEARN_SECONDS
     if not rested and ((known and known.samples >= NEWEST) or _kept.ended[key] < LEARN_REPLIES):
         return

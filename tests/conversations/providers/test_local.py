@@ -234,7 +234,7 @@ async def test_a_long_turn_is_counted_exactly_and_the_window_holds_what_fits(
     opened = await replies.start(user=user, thread_id=None, content=text)
     await ended(opened)
     await asyncio.gather(*journal().tasks)
-    await journal().counts.done()
+    await journal().learning.done()
     count = await TokenCount.objects.aget(thread=opened.thread)
     exact = len(ask_engine(local_model, "/tokenize", {"content": text})["tokens"]) + TURN_OVERHEAD
     turn = await Message.objects.aget(thread=opened.thread, position=1)

@@ -50,7 +50,7 @@ async def said(user: User, text: str, thread: Any = None) -> tuple[Thread, Reply
     opened = await replies.start(user=user, thread_id=thread, content=text)
     _ = [event async for event in replies.follow(opened.reply.id)]
     await asyncio.gather(*journal().tasks)
-    await journal().counts.done()
+    await journal().learning.done()
     return opened.thread, await Reply.objects.aget(id=opened.reply.id)
 
 
