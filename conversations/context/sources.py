@@ -84,6 +84,8 @@ class TurnItem(ScoredItem):
     """The note that holds instead of what was noted from the turn."""
 
     def in_model_tokens(self, factor: Factor) -> "TurnItem":
+        if not self.tokens:
+            return self
         passages = [replace(passage, tokens=factor.of_estimate(passage.tokens)) for passage in self.passages]
         return replace(self, tokens=factor.of_estimate(self.tokens), passages=passages)
 

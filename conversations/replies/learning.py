@@ -17,7 +17,7 @@ from memory.index.index_turns import catch_up_if_possible
 
 log = logging.getLogger("openbook.replies")
 
-GATHER_SECONDS = 0.25
+GATHER_SECONDS = 0.05
 """In which what ends is gathered. Until then a search looks at the new turns as they are."""
 
 

@@ -58,10 +58,28 @@ class Candidate:
         return self.id, self.start
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Line:
+    """What is given of a turn, or a fact: its passages, best first, and the line that they make."""
+
+    passages: Sequence[Candidate]
+    text: str
+    tokens: int
+
+    @classmethod
+    def of(cls, passages: Sequence[Candidate]) -> "_Line":
+        text = line_of(passages)
+        return cls(passages=passages, text=text, tokens=estimate_tokens(text) + 1)
+
+    @property
+    def first(self) -> Candidate:
+        return self.passages[0]
+
+
 def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None, zone: tzinfo = UTC) -> Fitted:
     """As many of the candidates as fit so many tokens, best first; by day of the zone and conversation, in the order of
     their time, as what was said then."""
-    chosen: dict[uuid.UUID, list[Candidate]] = {}
+    chosen: dict[uuid.UUID, _Line] = {}
     tokens: dict[tuple[uuid.UUID, int], int] = {}
     considered: dict[uuid.UUID, list[Candidate]] = {}
     places: set[tuple[date, str]] = set()
@@ -74,13 +92,14 @@ def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None
             left, is_exact = room - estimate_tokens(_render(chosen.values(), here, zone)), True
         if left < LEAST:
             continue
-        others = chosen.get(candidate.id, [])
-        cost = _line_tokens([*others, candidate]) - _line_tokens(others)
-        heading = 0 if _place(candidate, zone) in places else estimate_tokens(_heading(candidate, here, zone)) + 1
+        before, place = chosen.get(candidate.id), _place(candidate, zone)
+        line = _Line.of([*before.passages, candidate] if before else [candidate])
+        cost = line.tokens - (before.tokens if before else 0)
+        heading = 0 if place in places else estimate_tokens(_heading(candidate, here, zone)) + 1
         if cost + heading <= left:
             left, is_exact = left - cost - heading, False
-            places.add(_place(candidate, zone))
-            chosen[candidate.id] = [*others, candidate]
+            places.add(place)
+            chosen[candidate.id] = line
             tokens[candidate.key] = cost
     items = [
         _item(passages, tokens)
@@ -94,7 +113,7 @@ def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None
     return Fitted(
         text=_render(chosen.values(), here, zone),
         items=items,
-        turns=[_turn(passages[0]) for passages in chosen.values() if passages[0].thread and passages[0].thread == here],
+        turns=[_turn(line.first) for line in chosen.values() if line.first.thread and line.first.thread == here],
     )
 
 
@@ -125,10 +144,6 @@ def _pieces(passages: Sequence[Candidate]) -> Iterator[str]:
         yield SMALLEST_MARK
 
 
-def _line_tokens(passages: Sequence[Candidate]) -> int:
-    return estimate_tokens(line_of(passages)) + 1 if passages else 0
-
-
 def _turn(candidate: Candidate) -> Turn:
     return Turn(
         id=candidate.id,
@@ -140,15 +155,15 @@ def _turn(candidate: Candidate) -> Turn:
     )
 
 
-def _render(chosen: Iterable[Sequence[Candidate]], here: uuid.UUID | None, zone: tzinfo) -> str:
+def _render(chosen: Iterable[_Line], here: uuid.UUID | None, zone: tzinfo) -> str:
     in_time = sorted(
         chosen,
-        key=lambda passages: (*_place(passages[0], zone), passages[0].at, passages[0].depth, str(passages[0].id)),
+        key=lambda line: (*_place(line.first, zone), line.first.at, line.first.depth, str(line.first.id)),
     )
     lines = [RECALLED]
-    for _, group in groupby(in_time, key=lambda passages: _place(passages[0], zone)):
-        turns = list(group)
-        lines += [_heading(turns[0][0], here, zone), *map(line_of, turns)]
+    for _, group in groupby(in_time, key=lambda line: _place(line.first, zone)):
+        of_day = list(group)
+        lines += [_heading(of_day[0].first, here, zone), *(line.text for line in of_day)]
     return "\n".join(lines)
 
 

@@ -297,7 +297,7 @@ def _turns(
         },
     )
     if missing and (words := ranking.misspelt(query, missing)):
-        existing = fetch_rows(ranking.SPELLINGS, {"user": query.user, "spellings": list(words)})
+        existing = fetch_rows(ranking.SPELLINGS, {"user": query.user, "spellings": _array(words)})
         query = ranking.with_spellings(query, {number: words[number] for (number,) in existing})
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
@@ -388,7 +388,11 @@ def without_repeats(turns: Sequence[Candidate]) -> list[Candidate]:
             max(group, key=lambda candidate: (candidate.at, candidate.depth)),
             max(candidate.score for candidate in group),
         )
-        by_key |= {candidate.key: replace(candidate, left_out=Reason.REPEATED) for candidate in group}
+        by_key |= {
+            candidate.key: replace(candidate, left_out=Reason.REPEATED)
+            for candidate in group
+            if candidate is not newest
+        }
         by_key[newest.key] = replace(newest, score=best, times=len(group))
     return sorted(by_key.values(), key=lambda candidate: (-candidate.score, candidate.at))
 

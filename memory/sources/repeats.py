@@ -27,14 +27,14 @@ type Words = tuple[str, ...]
 def groups[T](texts: Iterable[tuple[T, Hashable, str]]) -> list[list[T]]:
     """Things whose texts say much the same, together; things of different kinds never. In the order of the first of each.
 
-    Only those that begin or end alike are compared.
+    Only those that begin or end alike are compared, and hold the same numbers.
     """
     grouped: list[list[T]] = []
     alike: dict[Hashable, list[tuple[Compared, list[T]]]] = {}
     for thing, kind, text in texts:
         first, last = _letters(text[: 2 * END])[:END], _letters(text[-2 * END :])[-END:]
-        places = [alike.setdefault((kind, "first", first), []), alike.setdefault((kind, "last", last), [])]
         compared = Compared(text)
+        places = [alike.setdefault((kind, compared.numbers, end), []) for end in (("first", first), ("last", last))]
         group = next((others for place in places for other, others in place if is_alike(compared, other)), None)
         if group is None:
             group = []
@@ -71,6 +71,10 @@ class Compared:
         return _words(self.text)
 
     @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(filter(DIGIT.search, self.words)) if DIGIT.search(self.text[:LONGEST]) else frozenset()
+
+    @cached_property
     def unique(self) -> frozenset[str]:
         return frozenset(self.words)
 
@@ -78,6 +82,8 @@ class Compared:
 def is_alike(one: Compared, other: Compared) -> bool:
     if one.text == other.text:
         return True
+    if one.numbers != other.numbers:
+        return False
     if one.words == other.words:
         return asks(one.text) == asks(other.text)
     mine, theirs = one.unique, other.unique
@@ -87,7 +93,7 @@ def is_alike(one: Compared, other: Compared) -> bool:
     most = max(len(mine), len(theirs))
     if most < LEAST_WORDS or len(more) > (1 - SHARED) * most:
         return False
-    return not any(map(DIGIT.search, more)) and _tone(one.text) == _tone(other.text)
+    return _tone(one.text) == _tone(other.text)
 
 
 def _letters(text: str) -> str:

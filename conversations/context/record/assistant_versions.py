@@ -11,6 +11,9 @@ from django.db.models import Field
 
 from conversations.models import Assistant, AssistantVersion, ContextSnapshot
 from conversations.models.assistants import UNVERSIONED
+from conversations.runtime.db import run
+
+NUMBER = "SELECT number FROM conversations_assistantversion WHERE id = %(version)s"
 
 
 @cache
@@ -39,6 +42,12 @@ def version_of(snapshot: ContextSnapshot) -> AssistantVersion | None:
         return snapshot.version if snapshot.version_id else None
     except AssistantVersion.DoesNotExist:
         return None
+
+
+def number_of_version(snapshot: ContextSnapshot) -> int | None:
+    """That of its version, of which nothing else is read; ``None`` as ``version_of``."""
+    rows = run(NUMBER, version=snapshot.version_id) if snapshot.version_id else ()
+    return rows[0][0] if rows else None
 
 
 def assistant_then(snapshot: ContextSnapshot, today: Assistant) -> Assistant:

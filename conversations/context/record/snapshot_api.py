@@ -21,7 +21,7 @@ from conversations.context.files.unread import unread
 from conversations.context.query.contextualised_query import QUERY
 from conversations.context.reasons import Reason
 from conversations.context.record import fates, memory_scope, snapshots
-from conversations.context.record.assistant_versions import version_of
+from conversations.context.record.assistant_versions import number_of_version
 from conversations.context.record.moderation_findings import findings_of
 from conversations.context.record.request_path import off_path
 from conversations.context.record.snapshot_codec import NamedText
@@ -167,7 +167,7 @@ def account(snapshot: ContextSnapshot, material: RecordedTexts, near: Iterable[N
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
         "budget_origin": _origin(snapshot),
-        "version": version.number if (version := version_of(snapshot)) else None,
+        "version": number_of_version(snapshot),
         "rules": snapshot.rules,
         "sections": list(_sections(snapshot, material)),
         "items": items,

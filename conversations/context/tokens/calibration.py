@@ -45,9 +45,9 @@ STEP = 0.05
 """Coarse, because a factor that trembles moves the start of the window and so breaks the prompt cache."""
 
 LEARN_SECONDS = 60.0
-"""Between two looks at the requests of a model whose factor is known of as many as are learnt from."""
+"""Between two looks at the requests of a model that has as many as are learnt from."""
 LEARN_REPLIES = 5
-"""Between two looks where it is known of fewer, or can't be learnt of those that there are."""
+"""Between two looks where it has fewer."""
 KEEP_SECONDS = 10.0
 
 
@@ -69,6 +69,7 @@ class _CachedFactors:
     rows: dict[tuple[str, str], Factor] = field(default_factory=dict)
     until: float = 0.0
     learnt: dict[tuple[str, str], float] = field(default_factory=dict)
+    samples: Counter[tuple[str, str]] = field(default_factory=Counter)
     ended: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
@@ -87,17 +88,16 @@ def of_model(provider: str, model: str) -> Factor:
 def learn(provider: str, model: str, *, replies: int = 1) -> None:
     """Look at what the model reported and keep the factor, where it is time to: so many replies of its have just ended."""
     key = (provider, model)
-    known = _kept.rows.get(key)
     _kept.ended[key] += replies
     rested = time.monotonic() - _kept.learnt.get(key, -math.inf) >= LEARN_SECONDS
-    if not rested and ((known and known.samples >= NEWEST) or _kept.ended[key] < LEARN_REPLIES):
+    if not rested and (_kept.samples[key] >= NEWEST or _kept.ended[key] < LEARN_REPLIES):
         return
     samples = samples_of(provider, model)
-    _kept.learnt[key] = time.monotonic()
+    _kept.learnt[key], _kept.samples[key] = time.monotonic(), len(samples)
     missing = FEWEST - len(samples)  # as soon as the tenth may be there it is looked again
     _kept.ended[key] = LEARN_REPLIES - missing if 0 < missing < LEARN_REPLIES else 0
     factor = learnt(samples)
-    if factor is None or factor == known:
+    if factor is None or factor == _kept.rows.get(key):
         return
     TokenFactor.objects.update_or_create(
         provider=provider,
@@ -109,7 +109,8 @@ def learn(provider: str, model: str, *, replies: int = 1) -> None:
 
 def forget() -> None:
     """The next question reads the rows again."""
-    _kept.until, _kept.rows, _kept.learnt, _kept.ended = 0.0, {}, {}, Counter()
+    global _kept
+    _kept = _CachedFactors()
 
 
 def learnt(samples: Sequence[Sample]) -> Factor | None:
