@@ -51,13 +51,14 @@ def rows_of(assistant: Assistant) -> Iterator[VersionRow]:
 
 
 def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[SettingChange]:
+    """What reads the same is no change: a column that a version doesn't have yet, and an empty one."""
     labels = {column: str(field.verbose_name) for column, field in shaping_fields().items()}
     return [
         SettingChange(label=labels.get(name, name), pieces=diffed(str(was or ""), str(now or "")))
         if name == "system_prompt"
         else SettingChange(label=labels.get(name, name), before=_told(was), after=_told(now))
         for name, (was, now) in differences(before, after).items()
-        if name != PRESETS
+        if name != PRESETS and _told(was) != _told(now)
     ] + list(_changed_presets(before.get(PRESETS, {}), after.get(PRESETS, {})))
 
 

@@ -13,6 +13,7 @@ from artifacts.models import Preset
 from conversations import versions
 from conversations.models import Assistant, AssistantVersion
 from conversations.staff import display
+from conversations.staff.assistant_versions import changes_between
 from tests.conversations.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -126,6 +127,11 @@ def test_versions_over_rest(client: Client) -> None:
     for missing in (f"{path}9/publish/", f"{path}x/publish/", "/api/v1/assistants/nobody/versions/1/publish/"):
         refused = client.post(missing, content_type="application/json")
         assert (refused.status_code, refused.json()["error"]["code"]) == (404, "assistant_version_not_found")
+
+
+def test_a_column_that_a_version_lacks_and_an_empty_one_are_no_change() -> None:
+    assert changes_between({}, {"cache_lifetime": "", "tools": []}) == []
+    assert [change.after for change in changes_between({}, {"cache_lifetime": "1h"})] == ["1h"]
 
 
 def test_a_changed_preset_is_a_new_version_of_each_assistant_that_offers_it(admin_client: Client) -> None:
