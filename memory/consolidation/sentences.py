@@ -62,7 +62,7 @@ SPEECH = "\N{OBJECT REPLACEMENT CHARACTER}"
 NO_PROSE = (FENCED, QUOTED_LINE, BRACKETED)
 BROUGHT_BY_PERSONS = (FENCED, CODE_LINE, RULED, LONG_QUOTATION)
 LONGEST_LEAD = 80
-"""Characters before a list or a text, by which it is told which of the two it is."""
+"""Characters before a list or a text, by which it is told which of the two it is, and more than a name has."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,18 +92,22 @@ def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
 
 
 def _is_name(text: str) -> bool:
-    """ "Ann van der Meer", not "Finish this verse"."""
+    """ "Ann van der Meer", not "Finish this verse", nor "Für das Tagebuch"."""
+    if cue_phrases.NO_NAME.search(text[:LONGEST_LEAD]):
+        return False
     return text[0].isupper() and all(word[0].isupper() or word in PARTICLES for word in text.split())
 
 
 def _brought(sentences: Iterable[str]) -> Iterator[bool]:
-    """Of each sentence, whether it belongs to a text that an earlier one asks to be worked on, or brings one behind a colon."""
-    is_brought = False
+    """Of each sentence, whether it belongs to a text that an earlier one asks to be worked on, or brings one behind a colon, or
+    the one before mocks it."""
+    is_brought = is_mocked = False
     for sentence in sentences:
         if cue_phrases.ANYWAY.search(sentence):
             is_brought = False
         wish = cue_phrases.BRINGS_FIRST.match(sentence) or cue_phrases.BRINGS.search(sentence)
-        yield is_brought or (wish is not None and bool(COLON.search(sentence, wish.end())))
+        yield is_brought or is_mocked or (wish is not None and bool(COLON.search(sentence, wish.end())))
+        is_mocked = bool(cue_phrases.MOCKERY.fullmatch(sentence))
         is_brought = is_brought or wish is not None
 
 
