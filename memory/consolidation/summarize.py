@@ -50,12 +50,13 @@ class NoteWriter:
 
 def writer_for(assistant: Assistant) -> NoteWriter | None:
     """Who is asked about what was said to an assistant: the small model beside its own, so that no other service hears of it.
-    ``None`` where no model can be asked, or only one that is too small: then the rules do it.
+    ``None`` where no model can be asked, or only one that is too small, or one that only proposes and is away: then the rules
+    do it.
 
     Raises ``ProviderError`` where trying later can help."""
     try:
         provider = get_provider(provider_name(assistant))
-        if not (provider.rewrites or provider.proposes):
+        if not (provider.rewrites or provider.proposes) or (provider.proposes and provider.obstacle()):
             return None
         learn_list_and_wait(provider, assistant.model)
         model = model_catalog.small_model(provider.name, model_of(assistant, provider))
@@ -96,9 +97,10 @@ def digest(
                 finally:
                     allowances.settle(pending.user, call)
         except ProviderError as error:
-            problem = error.message if error.retryable else f"{error.message} {BY_RULES}"
-            end_request(request.snapshot, _failed(error.code, problem, call, retryable=error.retryable))
-            if error.retryable:
+            again = error.retryable and not proposes
+            problem = error.message if again else f"{error.message} {BY_RULES}"
+            end_request(request.snapshot, _failed(error.code, problem, call, retryable=again))
+            if again:
                 raise
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
             return None
