@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory.consolidation.endings import ENOUGH, naming
+from memory.consolidation.endings import ENOUGH, names, naming
 from memory.consolidation.sentences import LONGEST_SENTENCE
 from memory.language import cue_phrases, first_person
 from memory.language.fact_kinds import DISLIKES, LIKES, Claim, claims_of
@@ -39,7 +39,10 @@ def statement_of(text: str) -> Statement:
     disliked, liked = DISLIKES.search(body), LIKES.search(body)
     rest = DISLIKES.sub(" ", body)
     denies = bool(cue_phrases.NEGATED.search(rest))
-    about = cue_phrases.HAN_NAMING.sub("", cue_phrases.NEGATED.sub(" ", LIKES.sub(" ", rest)))
+    about = LIKES.sub(" ", rest)
+    for beside in (cue_phrases.NO_MORE, cue_phrases.NEGATED, cue_phrases.CHANGED):
+        about = beside.sub(" ", about)
+    about = cue_phrases.HAN_NAMING.sub("", about)
     return Statement(
         text=text,
         speaker=name,
@@ -82,7 +85,14 @@ def _holds(statement: Statement, ended: Claim) -> bool:
         return False
     if first_person.HAN.search(ended.aspect):
         return ended.aspect in statement.text
-    return naming(statement.text, ended.aspect) >= ENOUGH
+    return naming(statement.text, ended.aspect) >= ENOUGH and (ended.kind.is_single or _names_head(statement, ended))
+
+
+def _names_head(statement: Statement, ended: Claim) -> bool:
+    """Whether a statement names the thing itself that ended, not only what tells it apart: a bed is no dog."""
+    words = names(ended.aspect)
+    head = words[:1] if {*first_person.written_in(statement.text)} <= first_person.ROMANCE else words[-1:]
+    return naming(statement.text, " ".join(head)) > 0
 
 
 def _is_of_the_same(later: Statement, earlier: Statement) -> bool:

@@ -237,15 +237,16 @@ def said_again(extracted: Iterable[ExtractedFact], facts: Facts) -> dict[uuid.UU
 def taken_back(retracted: Iterable[Retraction], facts: Facts) -> Iterator[tuple[StoredFact, datetime]]:
     """What sentences say to be no longer so: the fact that each names best, and since when. Takes note of it in ``facts``."""
     for retraction in retracted:
-        says = statement_of(retraction.text)
+        says, kindred = statement_of(retraction.text), cue_phrases.KINDRED.match(retraction.text)
         before = [
             fact
             for fact in facts.by_id.values()
-            if not fact.end
+            if not (fact.end or fact.statement.says_ended)
             and fact.at <= retraction.at
             and not fact.is_confirmed_after(retraction.at)
             and retraction.source not in fact.sources
             and (not says.claims or ends(says, fact.statement))
+            and (not kindred or naming(fact.text, kindred["who"]))
         ]
         scores = [(naming(retraction.text, fact.text), fact.at, fact.id) for fact in before]
         score, _, id = max(scores, default=(0.0, retraction.at, retraction.source))

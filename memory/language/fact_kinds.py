@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from conversations.runtime.word_tables import pattern_for_later, read_tables
+from memory.language import cue_phrases
 
 TABLES = read_tables(__file__)
 NOTHING = "(?!)"
@@ -14,10 +15,11 @@ NOTHING = "(?!)"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactKind:
-    """``is_single``: a person has one of it at a time."""
+    """``is_single``: a person has one of it at a time. ``is_own``: it is told of the person alone, not of somebody near."""
 
     name: str
     is_single: bool
+    is_own: bool
     holds: re.Pattern[str]
     ends: re.Pattern[str]
 
@@ -38,6 +40,7 @@ def _kind(name: str, table: dict[str, Any]) -> FactKind:
     return FactKind(
         name=name,
         is_single=table.get("is_single", False),
+        is_own=table.get("is_own", False),
         holds=pattern_for_later(holds, TABLES["parts"]),
         ends=pattern_for_later(ends, TABLES["parts"]),
     )
@@ -54,7 +57,10 @@ def claims_of(text: str) -> tuple[Claim, ...]:
 
 
 def _claims(text: str) -> Iterator[Claim]:
+    of_another = cue_phrases.KINDRED.match(text)
     for kind in KINDS:
+        if kind.is_own and of_another:
+            continue
         for pattern, ends in ((kind.holds, False), (kind.ends, True)):
             if match := pattern.search(text):
                 aspect = next(filter(None, match.groupdict().values()), "")

@@ -117,6 +117,7 @@ def _language(table: dict[str, Any]) -> FirstPerson:
 
 JOKING, SUPPOSED = (pattern_for_later(TABLES["shared"][name], TABLES["shared"]) for name in ("joking", "supposed"))
 LATIN = {name: _language(TABLES[table]) for table, name in LATIN_NAMES.items()}
+ROMANCE = {LATIN["french"], LATIN["spanish"]}
 RUSSIAN, CHINESE = _language(TABLES["ru"]), _language(TABLES["zh"])
 LETTERS = re.compile(r"[^\W\d_]+")
 CYRILLIC, HAN = re.compile("[\u0400-\u04ff]"), re.compile("[\u3400-\u9fff]")
