@@ -97,22 +97,26 @@ def place(user_id: int, ids: Collection[uuid.UUID]) -> None:
             for id in new.replaces:
                 facts.change(id, end=End(at=fact.at, by=fact.id))
             facts.add(fact)
-            if not fact.end and new.end:
+            if new.end and (not fact.end or new.end.at < fact.end.at):
                 write_end(user_id, fact.id, new.end)
                 facts.change(fact.id, end=new.end)
 
 
 def restore(memory: Memory, at: datetime) -> None:
     """Undo the end of a note, which the person decided ``at`` that time: it holds as if what ended it had not been said. That
-    one ends where it began; if it had begun earlier, where the note begins."""
+    one ends where it began; if it had begun earlier, where the note begins. So does what else held then and is ended by it."""
     user_id = memory.user_id
     facts = next(facts for facts in facts_of(user_id).values() if memory.id in facts.by_id)
     ender = facts.by_id.get(memory.superseded_by_id) if memory.superseded_by_id else None
     if ender:
         end = End(at=max(ender.at, memory.began_at), by=memory.id)
-        facts.change(ender.id, end=end)
-        write_end(user_id, ender.id, end, settled_at=at)
+        if ender.end is None or ender.end.at > end.at:
+            facts.change(ender.id, end=end)
+            write_end(user_id, ender.id, end, settled_at=at)
     reopen(memory, facts, settled_at=at)
+    facts.remove([memory.id])
+    held = facts.held_until(ExtractedFact(text=memory.content, sources=tuple(memory.sources), at=memory.began_at))
+    end_replaced(user_id, [fact.id for fact in held], End(at=memory.began_at, by=memory.id))
 
 
 def write_end(user_id: int, id: uuid.UUID, end: End | None, **changes: Any) -> None:
