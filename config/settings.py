@@ -736,7 +736,7 @@ SPECTACULAR_SETTINGS = {
     "The version is part of each address: `/api/v1/`. Within a version fields, calls, parameters, event types and codes are "
     "only added, so ignore those that you don't know; what would break a caller comes as `/api/v2/` beside it. What is to "
     "go is marked as deprecated here and answers with a `Deprecation` header for at least a year before.",
-    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/",  # ids of operations begin with `api_v1`
     "ENUM_NAME_OVERRIDES": {
         "ArtifactKind": "artifacts.models.Kind",
         "ArtifactOrigin": "artifacts.models.ArtifactVersion.Origin",

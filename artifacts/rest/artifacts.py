@@ -3,7 +3,6 @@
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.db import transaction
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +12,7 @@ from conversations import threads
 from conversations.errors import ArtifactNotFound, VersionNotFound
 from conversations.rest import conditional
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described, valid
@@ -58,7 +58,7 @@ class ArtifactList(APIView):
     deleted = Switch("deleted", "`true`: those that are deleted instead.")
     kind = Choice("kind", Kind.values, "Only those of this kind.")
 
-    @extend_schema(responses=described(ArtifactAnswer, many=True), parameters=[CONTENT, deleted, kind])
+    @describe(responses=described(ArtifactAnswer, many=True), parameters=[CONTENT, deleted, kind])
     def get(self, request: Request, thread_id: str) -> Response:
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
@@ -72,7 +72,7 @@ class ArtifactList(APIView):
         rows = artifact_rows(thread.user_id, artifacts, whole=whole)
         return self.page(request, rows, lambda page: [artifact_object(row, whole=whole) for row in page])
 
-    @extend_schema(request=described(NewArtifact), responses={201: described(ArtifactAnswer)})
+    @describe(request=described(NewArtifact), responses={201: described(ArtifactAnswer)})
     def post(self, request: Request, thread_id: str) -> Response:
         """Add an artifact to a thread. An assistant turn not more than 5 seconds older counts as what made it."""
         thread = threads.get(caller(request), thread_id)
@@ -90,13 +90,13 @@ class ArtifactList(APIView):
 
 
 class ArtifactDetail(APIView):
-    @extend_schema(responses=described(ArtifactAnswer), parameters=[DELETED])
+    @describe(responses=described(ArtifactAnswer), parameters=[DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """One artifact as its newest version has it."""
         artifact = _artifact(request, artifact_id)
         return conditional.unless_known(request, conditional.of_artifact(artifact), lambda: _whole(artifact))
 
-    @extend_schema(request=described(ArtifactChange), responses=described(ArtifactAnswer))
+    @describe(request=described(ArtifactChange), responses=described(ArtifactAnswer))
     def patch(self, request: Request, artifact_id: str) -> Response:
         """Change an artifact. Another content makes the next version; the same one again makes none."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
@@ -111,7 +111,7 @@ class ArtifactDetail(APIView):
             )
         return conditional.tagged(Response(_whole(artifact)), conditional.of_artifact(artifact))
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, artifact_id: str) -> Response:
         """Delete an artifact; it can be restored. One that is deleted already stays so."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
@@ -124,7 +124,7 @@ class ArtifactDetail(APIView):
 
 
 class ArtifactRestore(APIView):
-    @extend_schema(request=None, responses=described(ArtifactAnswer))
+    @describe(request=None, responses=described(ArtifactAnswer))
     def post(self, request: Request, artifact_id: str) -> Response:
         """Bring a deleted artifact back. One that is not deleted stays as it is."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
@@ -138,7 +138,7 @@ class ArtifactRestore(APIView):
 class VersionList(APIView):
     pagination_class = ordered_by("-number")
 
-    @extend_schema(responses=described(VersionAnswer, many=True), parameters=[CONTENT, DELETED])
+    @describe(responses=described(VersionAnswer, many=True), parameters=[CONTENT, DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
         whole = CONTENT.read(request, default=True)
@@ -147,7 +147,7 @@ class VersionList(APIView):
 
 
 class VersionDetail(APIView):
-    @extend_schema(responses=described(VersionAnswer), parameters=[DELETED])
+    @describe(responses=described(VersionAnswer), parameters=[DELETED])
     def get(self, request: Request, artifact_id: str, number: str) -> Response:
         """One version of an artifact, with its content."""
         versions = _artifact(request, artifact_id).versions.filter(number=version_number(number))

@@ -5,7 +5,7 @@ from functools import partial
 
 from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 
 from artifacts.exporting import FORMATS
@@ -19,6 +19,7 @@ from conversations.models import Scope
 from conversations.rest import conditional
 from conversations.rest.attachments import attached
 from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
@@ -37,9 +38,7 @@ class ArtifactExport(AsyncAPIView):
     )
     version = Parameter("version", "Number of the version; else the newest.", type=OpenApiTypes.INT)
 
-    @extend_schema(
-        responses={(200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")}, parameters=[form, version]
-    )
+    @describe(responses={(200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")}, parameters=[form, version])
     async def get(self, request: Request, artifact_id: str) -> HttpResponseBase:
         """An artifact as a file."""
         version = await in_database(self._version)(request, artifact_id)
@@ -79,7 +78,7 @@ class ArtifactExport(AsyncAPIView):
 class ThreadExport(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
-    @extend_schema(responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The ZIP file.")})
+    @describe(responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The ZIP file.")})
     async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
         """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
         thread = await in_database(threads.get)(caller(request), thread_id)

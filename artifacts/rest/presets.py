@@ -3,7 +3,6 @@
 from typing import Annotated, Any, TypedDict
 
 from django.http import HttpResponseBase
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +11,7 @@ from artifacts.models import Artifact, Kind
 from conversations import replies, threads, wire
 from conversations.replies.model_requests import OpenedReply
 from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.messages import ended
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
@@ -47,7 +47,7 @@ class MadeAnswer(TypedDict):
 class PresetList(APIView):
     pagination_class = ordered_by("order", "name")
 
-    @extend_schema(responses=described(PresetAnswer, many=True))
+    @describe(responses=described(PresetAnswer, many=True))
     def get(self, request: Request, thread_id: str) -> Response:
         """What the thread's assistant can make of the conversation at once, and what it has made so far."""
         thread = threads.get(caller(request), thread_id)
@@ -56,7 +56,7 @@ class PresetList(APIView):
 
 
 class PresetRun(AsyncAPIView):
-    @extend_schema(request=described(PresetRequest), responses={201: described(MadeAnswer)})
+    @describe(request=described(PresetRequest), responses={201: described(MadeAnswer)})
     async def post(self, request: Request, thread_id: str, slug: str) -> Response:
         """Make an artifact of the conversation and wait for it. Nothing of this enters the thread's history."""
         opened = await _start(request, thread_id, slug)
@@ -65,7 +65,7 @@ class PresetRun(AsyncAPIView):
 
 
 class PresetStream(AsyncAPIView):
-    @extend_schema(request=described(PresetRequest), responses=STREAMED)
+    @describe(request=described(PresetRequest), responses=STREAMED)
     async def post(self, request: Request, thread_id: str, slug: str) -> HttpResponseBase:
         """Make an artifact of the conversation and watch it being written, as Server-Sent Events."""
         opened = await _start(request, thread_id, slug)

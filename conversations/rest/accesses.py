@@ -2,13 +2,13 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts.accesses import accesses_to
 from conversations.models import ContentAccess
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described
 from conversations.runtime.shapes import Id, Time, fill
@@ -30,7 +30,7 @@ class AccessAnswer(TypedDict):
 class AccessList(APIView):
     pagination_class = ordered_by("-id")  # ordered by time
 
-    @extend_schema(responses=described(AccessAnswer, many=True))
+    @describe(responses=described(AccessAnswer, many=True))
     def get(self, request: Request) -> Response:
         """Who of the staff looked at what the caller wrote, when and why, newest first."""
         return self.page(request, accesses_to(caller(request)), lambda page: [_object(access) for access in page])

@@ -2,13 +2,13 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
 from conversations.accounts.group_access import access_of
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described
 from conversations.runtime.shapes import Slug, fill
@@ -24,7 +24,7 @@ class AssistantAnswer(TypedDict):
 class AssistantList(APIView):
     pagination_class = ordered_by("order", "name")
 
-    @extend_schema(responses=described(AssistantAnswer, many=True))
+    @describe(responses=described(AssistantAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The assistants that a thread may be opened with."""
         assistants = threads.offered_assistants(access_of(caller(request).pk))
@@ -32,7 +32,7 @@ class AssistantList(APIView):
 
 
 class ModelList(APIView):
-    @extend_schema(responses=described(ModelsAnswer))
+    @describe(responses=described(ModelsAnswer))
     def get(self, request: Request) -> Response:
         """The models that can be chosen for a thread or a message."""
         access = access_of(caller(request).pk)

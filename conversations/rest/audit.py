@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +10,7 @@ from conversations.accounts import scopes
 from conversations.audit import ocsf
 from conversations.models import AuditEvent, AuditKind, Scope
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Moment, Parameter
 from conversations.rest.serializers import described
@@ -49,7 +49,7 @@ class AuditList(APIView):
     since = Moment("since", "Only from this time on.")
     until = Moment("until", "Only from before this time.")
 
-    @extend_schema(responses=described(AuditAnswer, many=True), parameters=[kind, outcome, actor, target, since, until])
+    @describe(responses=described(AuditAnswer, many=True), parameters=[kind, outcome, actor, target, since, until])
     def get(self, request: Request) -> Response:
         """For auditors: who did what, newest first. Takes the right to see audit events; a token needs `staff:audit`."""
         if not caller(request).has_perm(scopes.AUDIT):

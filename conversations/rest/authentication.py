@@ -3,8 +3,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import HttpRequest, QueryDict
 from django.utils.datastructures import MultiValueDict
-from drf_spectacular.authentication import SessionScheme
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -78,20 +76,3 @@ def needed(view: Any, method: str) -> tuple[Scope, ...]:
     wide = own.get("GET" if method == "HEAD" else method, by_rule)
     part: Scope | None = getattr(view, "part", None)
     return tuple(scope for scope in (wide, part) if scope) if wide else ()
-
-
-class HeaderSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """Described as any session is."""
-
-    target_class = HeaderSession  # type: ignore[assignment]  # the class or its path
-
-
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the schema describes it. Known to drf-spectacular by its mere definition."""
-
-    target_class = TokenAuthentication
-    name = "token"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        about = "`Authorization: Token …` (or `Bearer …`), with a token from POST auth/token/."
-        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": about}

@@ -2,13 +2,13 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts import banners
 from conversations.models import Banner
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described
 from conversations.runtime.shapes import Time, fill
 
@@ -30,7 +30,7 @@ class BannerList(APIView):
     scopes = {"GET": None}
     needs_acceptance = False
 
-    @extend_schema(responses=described(BannersAnswer))
+    @describe(responses=described(BannersAnswer))
     def get(self, request: Request) -> Response:
         """What staff tell the caller now, as it stands above pages."""
         shown = banners.shown_to(caller(request))

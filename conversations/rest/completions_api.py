@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema
-
 from conversations.errors import OpenbookError, describe
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Shape
@@ -33,7 +31,6 @@ class CompletionsParser(BodyParser):
         return shapes.known(name)
 
 
-@extend_schema(exclude=True)
 class ChatCompletions(Messages):
     parser_classes = [CompletionsParser]
     statuses: ClassVar[Mapping[int, int]] = shapes.STATUSES

@@ -5,14 +5,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, pairwise
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from conversations.models import Scope
-from conversations.rest.openapi import Schema, whole_schema
+from conversations.rest.base import OnlyJSON
 from conversations.runtime.site import requested_address
 
 METHODS = ("get", "post", "patch", "delete")
@@ -22,6 +28,27 @@ GUIDE_SITE = "http://127.0.0.1:8000"
 """Where the guides say that the server is."""
 CHOICE = re.compile(r"^\* `(.*?)` - (.*)$", re.MULTILINE)
 """How drf-spectacular tells of a choice, and what it means, below a description."""
+
+
+type OpenApi = dict[str, Any]
+
+
+def whole_schema() -> OpenApi:
+    from conversations.rest import openapi  # noqa: PLC0415  (slow: drf-spectacular, and Django's test client with it)
+
+    return openapi.whole_schema()
+
+
+class Schema(APIView):
+    """This API in OpenAPI 3.1."""
+
+    schema = None
+    permission_classes = [AllowAny]
+    renderer_classes = [JSONRenderer]
+    content_negotiation_class = OnlyJSON
+
+    def get(self, request: Request) -> Response:
+        return Response(whole_schema(), headers={"Content-Disposition": 'inline; filename="Openbook.json"'})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +123,7 @@ def all_calls() -> Sequence[EndpointDoc]:
     return tuple(calls(whole_schema()))
 
 
-def calls(schema: Schema) -> Iterator[EndpointDoc]:
+def calls(schema: OpenApi) -> Iterator[EndpointDoc]:
     """Every call of an OpenAPI schema, by path."""
     shapes = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
@@ -105,7 +132,7 @@ def calls(schema: Schema) -> Iterator[EndpointDoc]:
                 yield _call(method, path, methods[method], shapes)
 
 
-def _call(method: str, path: str, operation: Schema, shapes: Schema) -> EndpointDoc:
+def _call(method: str, path: str, operation: OpenApi, shapes: OpenApi) -> EndpointDoc:
     bodies = operation.get("requestBody", {}).get("content", {})
     body = (bodies.get("application/json") or bodies.get("multipart/form-data") or {}).get("schema", {})
     security = operation.get("security", [{}])
@@ -131,7 +158,7 @@ def _call(method: str, path: str, operation: Schema, shapes: Schema) -> Endpoint
     )
 
 
-def _field(name: str, schema: Schema, shapes: Schema, required: bool) -> FieldDoc:
+def _field(name: str, schema: OpenApi, shapes: OpenApi, required: bool) -> FieldDoc:
     about = schema.get("description", "")
     meanings = dict(CHOICE.findall(about))
     choices = [
@@ -152,7 +179,7 @@ def _same(value: str, meaning: str) -> bool:
     return meaning.casefold() == value.replace("_", " ").casefold()
 
 
-def _fields(schema: Schema, shapes: Schema, path: str = "") -> list[FieldDoc]:
+def _fields(schema: OpenApi, shapes: OpenApi, path: str = "") -> list[FieldDoc]:
     """The fields of an object, each followed by the fields of what it holds; the results of a page are told in short."""
     _, shape = _target(schema, shapes)
     fields = []
@@ -165,14 +192,14 @@ def _fields(schema: Schema, shapes: Schema, path: str = "") -> list[FieldDoc]:
     return fields
 
 
-def _target(schema: Schema, shapes: Schema) -> tuple[str, Schema]:
+def _target(schema: OpenApi, shapes: OpenApi) -> tuple[str, OpenApi]:
     """The name and the shape that a schema refers to, also where it may be null; itself without a name where it doesn't."""
     options = [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]
     name = next((each["$ref"].rpartition("/")[2] for each in options if "$ref" in each), "")
     return name, shapes[name] if name else schema
 
 
-def _type(schema: Schema, shapes: Schema) -> str:
+def _type(schema: OpenApi, shapes: OpenApi) -> str:
     if "$ref" in schema:
         name, shape = _target(schema, shapes)
         return _type(shape, shapes) if "enum" in shape else name

@@ -2,13 +2,13 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts import embedding
 from conversations.rest.base import APIView
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Time
 
@@ -31,7 +31,7 @@ class EmbedTokenView(APIView):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    @extend_schema(request=described(EmbedTokenRequest), responses=described(EmbedTokenAnswer))
+    @describe(request=described(EmbedTokenRequest), responses=described(EmbedTokenAnswer))
     def post(self, request: Request) -> Response:
         """Exchange what a site signs about a visitor for a short token, from a page of that site."""
         assertion = valid(EmbedTokenRequest, request)["assertion"]

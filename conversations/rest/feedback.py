@@ -2,7 +2,6 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +10,7 @@ from conversations import threads
 from conversations.errors import RowNotFound
 from conversations.models import Feedback, Scope
 from conversations.rest.base import APIView, AsyncAPIView, caller, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.serializers import described, valid
@@ -74,7 +74,7 @@ class FeedbackQueue(APIView):
     reason = Choice("reason", Feedback.Reason.values, "Only those with this reason.")
     assistant = Parameter("assistant", "Only those about this assistant: its slug.")
 
-    @extend_schema(responses=described(FeedbackRow, many=True), parameters=[state, reason, assistant])
+    @describe(responses=described(FeedbackRow, many=True), parameters=[state, reason, assistant])
     def get(self, request: Request) -> Response:
         """For support: what people said of replies, newest first. Takes the right to see feedback. A token shows no texts
         unless it has the scope `staff:content` too."""
@@ -93,7 +93,7 @@ class FeedbackQueue(APIView):
 class FeedbackHandling(APIView):
     scopes = {"PATCH": Scope.STAFF_FEEDBACK}
 
-    @extend_schema(request=described(FeedbackChange), responses=described(FeedbackRow))
+    @describe(request=described(FeedbackChange), responses=described(FeedbackRow))
     def patch(self, request: Request, feedback_id: str) -> Response:
         """Say what becomes of it, for support who may change feedback. A token needs `staff:feedback`, and for the text in
         the answer `staff:content` too."""
@@ -127,18 +127,18 @@ def _look(request: Request, row: Feedback) -> bool:
 
 
 class FeedbackDetail(AsyncAPIView):
-    @extend_schema(responses=described(FeedbackAnswer))
+    @describe(responses=described(FeedbackAnswer))
     def get(self, request: Request, message_id: str) -> Response:
         """What the caller said of this reply."""
         return Response(feedback_object(feedback.of(caller(request), message_id)))
 
-    @extend_schema(request=described(FeedbackRequest), responses=described(FeedbackAnswer))
+    @describe(request=described(FeedbackRequest), responses=described(FeedbackAnswer))
     def post(self, request: Request, message_id: str) -> Response:
         """Say whether a reply was good. Saying it again replaces what was said."""
         said = feedback.Verdict(**valid(FeedbackRequest, request))
         return Response(feedback_object(feedback.give(caller(request), message_id, said)))
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, message_id: str) -> Response:
         """Take back what was said of this reply; support is shown the conversation no longer."""
         feedback.take_back(caller(request), message_id)

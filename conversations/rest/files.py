@@ -10,7 +10,7 @@ from typing import IO, Any
 from django.contrib.auth.models import User
 from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,6 +24,7 @@ from conversations.rest import conditional
 from conversations.rest.attachments import asked_range, attached, streamed
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.deleted import RESPONSES, deleted
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described, valid
@@ -74,7 +75,7 @@ class FileList(AsyncAPIView):
         "project", "Id of a project: all threads of it read the file, and it can be sent with none."
     )
 
-    @extend_schema(responses=described(FileAnswer, many=True), parameters=[of_project])
+    @describe(responses=described(FileAnswer, many=True), parameters=[of_project])
     def get(self, request: Request) -> Response:
         """The files of the caller, newest first."""
         files = store.listed(caller(request))
@@ -82,7 +83,7 @@ class FileList(AsyncAPIView):
             files = files.filter(project=projects.get(caller(request), project))
         return self.page(request, files, lambda page: [file_object(each) for each in page])
 
-    @extend_schema(request=FORM, responses={201: described(FileAnswer)}, parameters=[into_project])
+    @describe(request=FORM, responses={201: described(FileAnswer)}, parameters=[into_project])
     async def post(self, request: Request) -> Response:
         """Upload a file: a form with one file, in the field `file`. Several go up by as many calls, at the same time.
 
@@ -108,12 +109,12 @@ def _received(request: Request, user: User, project_id: str | None) -> FileAnswe
 class FileDetail(APIView):
     part = Scope.FILES
 
-    @extend_schema(responses=described(FileAnswer))
+    @describe(responses=described(FileAnswer))
     def get(self, request: Request, file_id: str) -> Response:
         """One file, and how far its reading is."""
         return Response(file_object(store.get(caller(request), file_id)))
 
-    @extend_schema(request=described(FileChange), responses=described(FileAnswer))
+    @describe(request=described(FileChange), responses=described(FileAnswer))
     def patch(self, request: Request, file_id: str) -> Response:
         """Move a file into a project, whose threads read it from their next message on; those of another one no longer do.
 
@@ -123,7 +124,7 @@ class FileDetail(APIView):
         of_projects.move(file, projects.get(caller(request), valid(FileChange, request)["project"]))
         return Response(file_object(file))
 
-    @extend_schema(responses=RESPONSES)
+    @describe(responses=RESPONSES)
     def delete(self, request: Request, file_id: str) -> Response:
         """Delete a file with its parts, for good, and the replies that quote it because their model searched for it.
 
@@ -141,7 +142,7 @@ class FileContent(AsyncAPIView):
     part = Scope.FILES
     scopes = {"GET": Scope.EXPORT}
 
-    @extend_schema(
+    @describe(
         responses={
             (200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file as it was uploaded."),
             (206, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "One range of it, with `Range: bytes=…`."),
@@ -158,7 +159,7 @@ class PartList(APIView):
     part = Scope.FILES
     pagination_class = ordered_by("number")
 
-    @extend_schema(responses=described(PartAnswer, many=True))
+    @describe(responses=described(PartAnswer, many=True))
     def get(self, request: Request, file_id: str) -> Response:
         """The parts of a file without their texts, in its order; while it is read, those that there are by now."""
         parts = store.parts_of(store.get(caller(request), file_id)).defer("text")
@@ -168,7 +169,7 @@ class PartList(APIView):
 class PartDetail(APIView):
     part = Scope.FILES
 
-    @extend_schema(responses=described(PartTextAnswer))
+    @describe(responses=described(PartTextAnswer))
     def get(self, request: Request, file_id: str, number: str) -> Response:
         """One part of a file with its text."""
         return Response(part_text_object(store.part_of(store.get(caller(request), file_id), number)))
@@ -177,7 +178,7 @@ class PartDetail(APIView):
 class Given(APIView):
     part = Scope.FILES
 
-    @extend_schema(responses=described(GivenAnswer))
+    @describe(responses=described(GivenAnswer))
     def get(self, request: Request, file_id: str) -> Response:
         """Which parts of a file each reply was given, and why not the others, as it was recorded."""
         return Response(given_object(given.in_replies(store.get(caller(request), file_id))))
@@ -186,7 +187,7 @@ class Given(APIView):
 class PartPicture(AsyncAPIView):
     part = Scope.FILES
 
-    @extend_schema(
+    @describe(
         responses={
             (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The picture."),
             (200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, "The picture."),
@@ -201,7 +202,7 @@ class PartPicture(AsyncAPIView):
 class Thumbnail(AsyncAPIView):
     part = Scope.FILES
 
-    @extend_schema(responses={(200, "image/webp"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
+    @describe(responses={(200, "image/webp"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
     async def get(self, request: Request, file_id: str) -> HttpResponseBase:
         """A small picture of an image, or of the first page of a PDF: its longest side has 400 pixels."""
         file = await in_database(store.get)(caller(request), file_id)
@@ -213,7 +214,7 @@ class Thumbnail(AsyncAPIView):
 class PagePicture(AsyncAPIView):
     part = Scope.FILES
 
-    @extend_schema(responses={(200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
+    @describe(responses={(200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
     async def get(self, request: Request, file_id: str, number: str) -> HttpResponseBase:
         """A page of a PDF as a picture: its longest side has 1,568 pixels. It is drawn when it is asked for."""
         file = await in_database(store.get)(caller(request), file_id)

@@ -2,7 +2,6 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +11,7 @@ from conversations.errors import RowNotFound
 from conversations.linter.findings import FindingAnswer, finding_object
 from conversations.models import LintFinding, Scope
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice
 from conversations.rest.serializers import described, valid
@@ -31,7 +31,7 @@ class FindingList(APIView):
     pagination_class = ordered_by("-id")
     state = Choice("state", LintFinding.State.values, "Only those in this state.")
 
-    @extend_schema(responses=described(FindingAnswer, many=True), parameters=[state])
+    @describe(responses=described(FindingAnswer, many=True), parameters=[state])
     def get(self, request: Request) -> Response:
         """For staff: what the linter found about requests of the last thirty days, newest first. Takes the right to see
         findings; a token needs `staff`."""
@@ -46,7 +46,7 @@ class FindingList(APIView):
 class FindingHandling(APIView):
     scopes = {"PATCH": Scope.STAFF_FEEDBACK}
 
-    @extend_schema(request=described(FindingChange), responses=described(FindingAnswer))
+    @describe(request=described(FindingChange), responses=described(FindingAnswer))
     def patch(self, request: Request, finding_id: str) -> Response:
         """Accept a finding for a reason, or open it again, for staff who may change findings. Whether one is mended the next
         look tells: that is refused. A token needs `staff:feedback`."""

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -37,6 +37,7 @@ from conversations.import_export.uploads import ZIP, documents, too_large
 from conversations.models import File, Scope
 from conversations.rest.base import AsyncAPIView, caller, token_of
 from conversations.rest.book import Book, ImportAnswer
+from conversations.rest.descriptions import describe
 from conversations.rest.errors import exception_handler
 from conversations.rest.query_params import Choice, Switch
 from conversations.rest.serializers import described
@@ -104,7 +105,7 @@ class Import(AsyncAPIView):
         "Whoever leaves before cancels the import.",
     )
 
-    @extend_schema(
+    @describe(
         request={"application/json": described(Book), "application/zip": OpenApiTypes.BINARY},
         responses={
             201: described(ImportAnswer),
@@ -298,7 +299,7 @@ class Export(AsyncAPIView):
         "files in `files/`.",
     )
 
-    @extend_schema(
+    @describe(
         responses={
             (200, "application/json"): described(Book),
             (200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "With `as=zip`."),

@@ -2,13 +2,13 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts import instructions
 from conversations.models.projects import LONGEST_INSTRUCTIONS
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Clean, fill
 
@@ -26,12 +26,12 @@ class InstructionsAnswer(TypedDict):
 
 
 class InstructionsDetail(APIView):
-    @extend_schema(responses=described(InstructionsAnswer))
+    @describe(responses=described(InstructionsAnswer))
     def get(self, request: Request) -> Response:
         """What every answer to the caller is given: about them, and how they want to be answered."""
         return Response(fill(InstructionsAnswer, instructions.instructions_of(caller(request))))
 
-    @extend_schema(request=described(InstructionsChange), responses=described(InstructionsAnswer))
+    @describe(request=described(InstructionsChange), responses=described(InstructionsAnswer))
     def patch(self, request: Request) -> Response:
         """Write or empty them. A thread leaves them out with `uses_account_instructions`."""
         written = instructions.instruct(caller(request), **valid(InstructionsChange, request))

@@ -2,7 +2,6 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +11,7 @@ from conversations.accounts import freshness, invitations
 from conversations.errors import FreshSignInNeeded, InvitationNotFound
 from conversations.models import Invitation, Scope
 from conversations.rest.base import APIView, caller, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime import clock
@@ -64,14 +64,14 @@ class InvitationList(APIView):
     scopes = {"GET": Scope.STAFF_INVITATIONS, "POST": Scope.STAFF_INVITATIONS}
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(InvitationAnswer, many=True))
+    @describe(responses=described(InvitationAnswer, many=True))
     def get(self, request: Request) -> Response:
         """For staff who may invite, and managers of groups: the invitations that the caller made, newest first. A token
         needs `staff:invitations`."""
         _may(request)
         return self.page(request, invitations.made_by(caller(request)), lambda page: [_object(each) for each in page])
 
-    @extend_schema(request=described(NewInvitation), responses={201: described(CreatedInvitation)})
+    @describe(request=described(NewInvitation), responses={201: described(CreatedInvitation)})
     def post(self, request: Request) -> Response:
         """Make an invitation. With a session, where the person has proved who they are within five minutes."""
         _may(request)
@@ -90,7 +90,7 @@ class InvitationList(APIView):
 class InvitationDetail(APIView):
     scopes = {"DELETE": Scope.STAFF_INVITATIONS}
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, invitation_id: str) -> Response:
         """Revoke an invitation, for good. Whoever has used it stays."""
         id = threads.identifier(invitation_id, InvitationNotFound)

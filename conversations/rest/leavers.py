@@ -2,13 +2,13 @@
 
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import tasks
 from conversations.models import Share
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.rest.shares import KINDS, ShowsFields, shows_of
@@ -50,7 +50,7 @@ class HandOverAnswer(TypedDict):
 class LeaverList(APIView):
     pagination_class = ordered_by("username", "id")
 
-    @extend_schema(responses=described(LeaverAnswer, many=True))
+    @describe(responses=described(LeaverAnswer, many=True))
     def get(self, request: Request) -> Response:
         """For who manages groups, and staff who may hand over links: people whose account is shut and who have links that
         somebody could take over. Empty for everybody else."""
@@ -61,13 +61,13 @@ class LeaverList(APIView):
 class LeaverShareList(APIView):
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(LeaverShareAnswer, many=True))
+    @describe(responses=described(LeaverShareAnswer, many=True))
     def get(self, request: Request, leaver_id: str) -> Response:
         """Links of somebody who has left, newest first. What they show is not told, nor where they lead."""
         rows = handover.links_of(handover.leaver_seen_by(caller(request), leaver_id))
         return self.page(request, rows, lambda page: [_object(each) for each in page])
 
-    @extend_schema(request=described(HandOverRequest), responses=described(HandOverAnswer))
+    @describe(request=described(HandOverRequest), responses=described(HandOverAnswer))
     def post(self, request: Request, leaver_id: str) -> Response:
         """Give links of somebody who has left to somebody who is there. What each shows is copied into a thread of the new
         owner's; address, end and views stay, names and figures are shown no more. 400 `cannot_hand_over` where they may not

@@ -3,7 +3,6 @@
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +12,7 @@ from conversations.mcp_client import offers, permissions, servers, sign_ins
 from conversations.models import McpCall, McpServer, McpTool, Scope
 from conversations.models.mcp import HEADER_CHARS, JOINT, NAME_CHARS, SECRET_CHARS, URL_CHARS
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Id, Time, fill
@@ -184,14 +184,14 @@ class McpServerList(APIView):
     part = Scope.SERVERS
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(ServerAnswer, many=True))
+    @describe(responses=described(ServerAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The caller's MCP servers, newest first, with their tools."""
         return self.page(
             request, servers.of(caller(request)), lambda page: [server_object(each, caller(request)) for each in page]
         )
 
-    @extend_schema(request=described(NewServer), responses={201: described(ServerAnswer)})
+    @describe(request=described(NewServer), responses={201: described(ServerAnswer)})
     def post(self, request: Request) -> Response:
         """Connect an MCP server. It is not asked for its tools before `refresh/`, and none of them is offered before it is
         allowed. Refused with 403 `server_for_all_refused` where it is for everybody, unless the caller is staff and may."""
@@ -203,19 +203,19 @@ class McpServerList(APIView):
 class McpServerDetail(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(responses=described(ServerAnswer))
+    @describe(responses=described(ServerAnswer))
     def get(self, request: Request, server_id: str) -> Response:
         """One MCP server, with its tools."""
         return Response(server_object(servers.get(caller(request), server_id), caller(request)))
 
-    @extend_schema(request=described(ServerChange), responses=described(ServerAnswer))
+    @describe(request=described(ServerChange), responses=described(ServerAnswer))
     def patch(self, request: Request, server_id: str) -> Response:
         """Change an MCP server, or say which of its tools models may be offered."""
         server = servers.get(caller(request), server_id)
         servers.change(server, **valid(ServerChange, request))
         return Response(server_object(servers.get(caller(request), server_id), caller(request)))
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, server_id: str) -> Response:
         """Remove an MCP server, with what was allowed of it."""
         servers.delete(servers.get(caller(request), server_id))
@@ -225,7 +225,7 @@ class McpServerDetail(APIView):
 class McpServerRefresh(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(request=None, responses=described(ServerAnswer))
+    @describe(request=None, responses=described(ServerAnswer))
     def post(self, request: Request, server_id: str) -> Response:
         """Read its tools anew. Those that are not as they were allowed are offered no more. Refused with 409
         `server_unreachable` where they can't be read; `details` says why."""
@@ -237,7 +237,7 @@ class McpServerRefresh(APIView):
 class McpServerSignIn(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(request=None, responses=described(SignInBegun))
+    @describe(request=None, responses=described(SignInBegun))
     def post(self, request: Request, server_id: str) -> Response:
         """Begin a sign-in to a server, of the caller's or for everybody, by OAuth. Refused with 409 `server_sign_in_failed`
         where it asks for none or can't be trusted with one; `details` says why."""
@@ -246,7 +246,7 @@ class McpServerSignIn(APIView):
         begun = sign_ins.begin(caller(request), server, address)
         return Response({"url": begun.url, "issuer": begun.issuer})
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, server_id: str) -> Response:
         """End the caller's sign-in to a server; its tokens are revoked where they were given, if that can be."""
         sign_ins.end(caller(request), servers.get_usable(caller(request), server_id))
@@ -256,7 +256,7 @@ class McpServerSignIn(APIView):
 class McpResourceList(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(responses=described(ResourcesAnswer))
+    @describe(responses=described(ResourcesAnswer))
     def get(self, request: Request, server_id: str) -> Response:
         """What a server, of the caller's or for everybody, has to be read; asked of it now. Else 409 `server_unreachable`."""
         server = servers.get_usable(caller(request), server_id)
@@ -265,7 +265,7 @@ class McpResourceList(APIView):
 
 
 class McpResourceAttaching(APIView):
-    @extend_schema(request=described(ResourceChoice), responses={201: described(FileAnswer)})
+    @describe(request=described(ResourceChoice), responses={201: described(FileAnswer)})
     def post(self, request: Request, server_id: str) -> Response:
         """Make a file of the caller's of a resource, as if it had been uploaded: send a message with its id."""
         server, choice = servers.get_usable(caller(request), server_id), valid(ResourceChoice, request)
@@ -277,7 +277,7 @@ class McpResourceAttaching(APIView):
 class McpPromptList(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(responses=described(ServerPromptsAnswer))
+    @describe(responses=described(ServerPromptsAnswer))
     def get(self, request: Request, server_id: str) -> Response:
         """Prompts of a server, of the caller's or for everybody; asked of it now. Else 409 `server_unreachable`."""
         server = servers.get_usable(caller(request), server_id)
@@ -291,7 +291,7 @@ class McpPromptList(APIView):
 class McpPromptText(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(request=described(ServerPromptArguments), responses=described(ServerPromptTextAnswer))
+    @describe(request=described(ServerPromptArguments), responses=described(ServerPromptTextAnswer))
     def post(self, request: Request, server_id: str, prompt_name: str) -> Response:
         """The text of a prompt with these arguments, to be looked at and sent by the caller. Nothing is sent by itself."""
         server, arguments = (
@@ -305,7 +305,7 @@ class McpCallList(APIView):
     part = Scope.SERVERS
     pagination_class = ordered_by("-created_at", "-id")
 
-    @extend_schema(responses=described(McpCallAnswer, many=True))
+    @describe(responses=described(McpCallAnswer, many=True))
     def get(self, request: Request) -> Response:
         """Calls of tools that may change something, newest first: those that wait for the caller's answer, and what became of
         the others."""
@@ -316,7 +316,7 @@ class McpCallList(APIView):
 class McpCallAnswering(APIView):
     part = Scope.SERVERS
 
-    @extend_schema(request=described(CallAnswer), responses=described(McpCallAnswer))
+    @describe(request=described(CallAnswer), responses=described(McpCallAnswer))
     def post(self, request: Request, call_id: str) -> Response:
         """Say whether a call may be made. It is made when the model asks for it again: send a message that says so."""
         call = permissions.get(caller(request), call_id)

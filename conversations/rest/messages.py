@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,6 +20,7 @@ from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import NewMessage, file_ids, user_blocks
 from conversations.rest import conditional
 from conversations.rest.base import STREAMED, AsyncAPIView, Continuation, caller, event_stream, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.errors import ReplyFailed
 from conversations.rest.pagination import ordered_by, turns_before
 from conversations.rest.query_params import Parameter
@@ -82,7 +82,7 @@ class MessageList(AsyncAPIView):
         "Left out: the active path.",
     )
 
-    @extend_schema(responses=described(wire.MessageAnswer, many=True), parameters=[before, path])
+    @describe(responses=described(wire.MessageAnswer, many=True), parameters=[before, path])
     def get(self, request: Request, thread_id: str) -> Response:
         """The turns of a thread's active path, or of another one, oldest first."""
         thread = threads.get(caller(request), thread_id)
@@ -102,7 +102,7 @@ class MessageList(AsyncAPIView):
         messages, previous = turns_before(request, turns, before)
         return {"next": None, "previous": previous, "results": wire.messages_with_replies(messages)}
 
-    @extend_schema(request=described(MessageRequest), responses={201: described(wire.ExchangeAnswer)})
+    @describe(request=described(MessageRequest), responses={201: described(wire.ExchangeAnswer)})
     def post(self, request: Request, thread_id: str) -> Continuation:
         """Send a message and wait for the whole reply."""
         return partial(_whole_reply, _begin(request, thread_id))
@@ -111,7 +111,7 @@ class MessageList(AsyncAPIView):
 class MessageStream(AsyncAPIView):
     part = Scope.CHAT
 
-    @extend_schema(request=described(MessageRequest), responses=STREAMED)
+    @describe(request=described(MessageRequest), responses=STREAMED)
     def post(self, request: Request, thread_id: str) -> Continuation:
         """Send a message and read the reply as Server-Sent Events."""
         return partial(_followed, _begin(request, thread_id))
@@ -120,7 +120,7 @@ class MessageStream(AsyncAPIView):
 class ContextPreview(AsyncAPIView):
     scopes = {"POST": Scope.READ}
 
-    @extend_schema(request=described(MessageRequest), responses=described(SnapshotAnswer))
+    @describe(request=described(MessageRequest), responses=described(SnapshotAnswer))
     def post(self, request: Request, thread_id: str) -> Response:
         """The context that a message would get. Calls no model and writes nothing."""
         payload = valid(MessageRequest, request)
@@ -145,7 +145,7 @@ class ContextPreview(AsyncAPIView):
 class ReplyStop(AsyncAPIView):
     part = Scope.CHAT
 
-    @extend_schema(request=None, responses={202: described(wire.ReplyAnswer)})
+    @describe(request=None, responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Stop a running reply; the text so far is kept. Follow its events to see the end."""
         reply = await replies.stop(user=caller(request), reply_id=reply_id)
@@ -153,7 +153,7 @@ class ReplyStop(AsyncAPIView):
 
 
 class ReplyRetry(AsyncAPIView):
-    @extend_schema(request=described(RetryRequest), responses={202: described(wire.ReplyAnswer)})
+    @describe(request=described(RetryRequest), responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Let a model answer the same message again. Follow the new reply's events."""
         model = valid(RetryRequest, request)["model"]
@@ -162,7 +162,7 @@ class ReplyRetry(AsyncAPIView):
 
 
 class ReplyContinue(AsyncAPIView):
-    @extend_schema(request=None, responses={202: described(wire.ReplyAnswer)})
+    @describe(request=None, responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Go on where a reply was cut short. Follow the new reply's events: its text begins with all that there was."""
         opened = await replies.go_on(user=caller(request), reply_id=reply_id, token=token_of(request))
@@ -173,7 +173,7 @@ class ReplyEvents(AsyncAPIView):
     part = Scope.CHAT
     after = Parameter("after", "The last `seq` that you have; 0 for all.", type=OpenApiTypes.INT)
 
-    @extend_schema(parameters=[after], responses=STREAMED)
+    @describe(parameters=[after], responses=STREAMED)
     async def get(self, request: Request, reply_id: str) -> HttpResponseBase:
         """Resume a stream from any point, also after its end."""
         reply = await in_database(threads.reply_of)(caller(request), reply_id)

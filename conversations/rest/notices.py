@@ -3,13 +3,13 @@
 from typing import Annotated, TypedDict
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts import notices
 from conversations.models import Notice
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Time, fill, moment
 
@@ -34,13 +34,13 @@ class NoticeDetail(APIView):
     scopes = {"GET": None}
     needs_acceptance = False
 
-    @extend_schema(responses=described(NoticeAnswer))
+    @describe(responses=described(NoticeAnswer))
     def get(self, request: Request) -> Response:
         """The notice that everybody has to accept. Until the caller has, all other calls but `GET export/` answer 403
         `notice_not_accepted`."""
         return Response(_object(caller(request), notices.newest()))
 
-    @extend_schema(request=described(AcceptedVersion), responses=described(NoticeAnswer))
+    @describe(request=described(AcceptedVersion), responses=described(NoticeAnswer))
     def post(self, request: Request) -> Response:
         """Accept it, for the person whose call it is. 409 `notice_changed` where this version is not the one in force."""
         notices.accept(caller(request), valid(AcceptedVersion, request)["version"])

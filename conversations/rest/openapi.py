@@ -1,15 +1,18 @@
 """What the schema says of every call beyond what its view tells: how it can fail, what its path means, an example body."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
+from drf_spectacular.authentication import SessionScheme
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema as BaseAutoSchema
 
 from conversations.errors import ErrorAnswer
 from conversations.models import Scope
-from conversations.rest.authentication import needed
+from conversations.rest.authentication import HeaderSession, TokenAuthentication, needed
+from conversations.rest.descriptions import Description, description_of
 from conversations.rest.serializers import described
 from conversations.runtime.word_tables import read_tables
 from conversations.wire.events import OF_REPLIES
@@ -58,12 +61,46 @@ def whole_schema() -> Schema:
     return schema
 
 
-class MadeOnce(SchemaGenerator):
-    def get_schema(self, request: Any = None, public: bool = False) -> Schema:
-        return whole_schema()
+class HeaderSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """Described as any session is."""
+
+    target_class = HeaderSession  # type: ignore[assignment]  # the class or its path
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the schema describes it. Known to drf-spectacular by its mere definition."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        about = "`Authorization: Token …` (or `Bearer …`), with a token from POST auth/token/."
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": about}
 
 
 class AutoSchema(BaseAutoSchema):
+    @property
+    def own(self) -> Description:
+        """What is written beside the call."""
+        return description_of(self.view, self.method)
+
+    def get_operation_id(self) -> str:
+        return self.own.get("operation_id") or super().get_operation_id()
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular's own
+        return self.own.get("description") or super().get_description()
+
+    def get_override_parameters(self) -> list[Any]:
+        return list(self.own.get("parameters", ()))
+
+    def get_request_serializer(self) -> Any:
+        own = self.own
+        return made(own["request"]) if "request" in own else super().get_request_serializer()
+
+    def get_response_serializers(self) -> Any:
+        own = self.own
+        return made(own["responses"]) if "responses" in own else super().get_response_serializers()
+
     def get_operation(self, *args: Any, **kwargs: Any) -> Schema | None:
         operation: Schema | None = super().get_operation(*args, **kwargs)
         if operation is None:
@@ -79,7 +116,7 @@ class AutoSchema(BaseAutoSchema):
                 content["example"] = EXAMPLES[call]
         if path in TAGGED and self.method in VERSION_HEADERS:
             _tag(operation, self.method)
-        error = {"schema": self.resolve_serializer(described(ErrorAnswer), "response").ref}
+        error = {"schema": self.resolve_serializer(made(described(ErrorAnswer)), "response").ref}
         for status in failures_of(operation, call):
             failure = {"description": FAILURES[status], "content": {"application/json": error}}
             operation["responses"].setdefault(str(status), failure)
@@ -89,6 +126,16 @@ class AutoSchema(BaseAutoSchema):
             if stream := response.get("content", {}).get(EVENT_STREAM):
                 response["description"], stream["schema"] = EVENTS, EVENT
         return operation
+
+
+def made(value: Any) -> Any:
+    """With the serializers of what was ``described``."""
+    match value:
+        case partial():
+            return value()
+        case Mapping():
+            return {key: made(each) for key, each in value.items()}
+    return value
 
 
 def failures_of(operation: Schema, call: str) -> list[int]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
@@ -14,6 +13,7 @@ from conversations.holds import coverage
 from conversations.models import Project
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.deleted import RESPONSES, deleted
+from conversations.rest.descriptions import describe
 from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Switch
@@ -79,7 +79,7 @@ class ProjectList(APIView):
     pagination_class = ordered_by("name", "id")
     counts = Switch("counts", "`false`: without `thread_count` and `file_count`, each of which is counted row by row.")
 
-    @extend_schema(responses=described(ProjectAnswer, many=True), parameters=[counts])
+    @describe(responses=described(ProjectAnswer, many=True), parameters=[counts])
     def get(self, request: Request) -> Response:
         """The projects of the caller, by name."""
         rows = projects.of(caller(request)).select_related("assistant")
@@ -87,7 +87,7 @@ class ProjectList(APIView):
             rows = projects.counted(rows)
         return self.page(request, rows, project_objects)
 
-    @extend_schema(request=described(NewProject), responses={201: described(ProjectAnswer)})
+    @describe(request=described(NewProject), responses={201: described(ProjectAnswer)})
     def post(self, request: Request) -> Response:
         """Make a project: a folder of threads and files, with instructions and a memory of its own."""
         made = projects.create(caller(request), **valid(NewProject, request))
@@ -102,19 +102,19 @@ class ProjectDetail(AsyncAPIView):
         "Its files go in either case. Left out: a project that holds anything is refused with 409 `project_not_empty`.",
     )
 
-    @extend_schema(responses=described(ProjectAnswer))
+    @describe(responses=described(ProjectAnswer))
     def get(self, request: Request, project_id: str) -> Response:
         """One project."""
         return Response(_answer(request, project_id))
 
-    @extend_schema(request=described(ProjectChange), responses=described(ProjectAnswer))
+    @describe(request=described(ProjectChange), responses=described(ProjectAnswer))
     def patch(self, request: Request, project_id: str) -> Response:
         """Change a project. Its threads stay as they are; its switches count from their next message on."""
         project = projects.get(caller(request), project_id)
         projects.change(project, **valid(ProjectChange, request))
         return Response(_answer(request, project_id))
 
-    @extend_schema(parameters=[threads], responses=RESPONSES)
+    @describe(parameters=[threads], responses=RESPONSES)
     async def delete(self, request: Request, project_id: str) -> Response:
         """Delete a project; `threads` says what becomes of what it holds. 200 in place of 204 tells what a legal hold keeps."""
         work = partial(self._delete, request, project_id)

@@ -2,7 +2,6 @@
 
 from typing import Annotated, NotRequired, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
@@ -11,6 +10,7 @@ from conversations.accounts import sign_in, staff_networks
 from conversations.models import Prompt, SharedPrompt
 from conversations.models.prompts import NAME_CHARS, TEXT_CHARS
 from conversations.rest.base import APIView, caller, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Clean, Id, Line, Time, fill
 from conversations.threads import prompts
@@ -57,13 +57,13 @@ class PromptsAnswer(TypedDict):
 
 
 class PromptList(APIView):
-    @extend_schema(operation_id="api_v1_prompts_list", responses=described(PromptsAnswer))
+    @describe(operation_id="api_v1_prompts_list", responses=described(PromptsAnswer))
     def get(self, request: Request) -> Response:
         """All prompts that the caller may use: their own, at most 500, and those of the installation."""
         rows: list[Prompt | SharedPrompt] = [*prompts.of(caller(request)), *prompts.shared()]
         return Response({"results": [prompt_object(prompt) for prompt in rows]})
 
-    @extend_schema(request=described(NewPrompt), responses={201: described(PromptAnswer)})
+    @describe(request=described(NewPrompt), responses={201: described(PromptAnswer)})
     def post(self, request: Request) -> Response:
         """Keep a text to write messages with. Refused with 403 `prompt_not_yours` where it is for everybody, unless the caller
         is staff and may add such."""
@@ -75,19 +75,19 @@ class PromptList(APIView):
 
 
 class PromptDetail(APIView):
-    @extend_schema(responses=described(PromptAnswer))
+    @describe(responses=described(PromptAnswer))
     def get(self, request: Request, prompt_id: str) -> Response:
         """One prompt."""
         return Response(prompt_object(prompts.get(caller(request), prompt_id)))
 
-    @extend_schema(request=described(PromptChange), responses=described(PromptAnswer))
+    @describe(request=described(PromptChange), responses=described(PromptAnswer))
     def patch(self, request: Request, prompt_id: str) -> Response:
         """Change one's own prompt, or, as staff who may, one for everybody."""
         prompt = _to(request, "change", prompt_id)
         prompts.change(prompt, **valid(PromptChange, request))
         return Response(prompt_object(prompts.get(caller(request), prompt_id)))
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, prompt_id: str) -> Response:
         """Delete one's own prompt, or, as staff who may, one for everybody."""
         prompts.delete(_to(request, "delete", prompt_id))

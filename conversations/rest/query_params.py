@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.errors import InvalidMessage, OpenbookError
+from conversations.rest.descriptions import description_of
 from conversations.runtime.text import clean
 
 SWITCHES = {"true": True, "false": False}
@@ -101,14 +102,10 @@ class Moment(Parameter):
 @cache
 def known_parameters(view: type[APIView], method: str) -> frozenset[str]:
     """The query parameters that the schema names for a call, which are those that it takes."""
-    handler = getattr(view, "get" if method == "HEAD" else method.lower(), None)
-    described = getattr(handler, "kwargs", {}).get("schema")  # where drf-spectacular keeps what it was told
-    if described is None:
-        return frozenset()
-    schema = described()
-    schema.view, schema.method = view(request=None, kwargs={}), "GET" if method == "HEAD" else method
-    named = {each.name for each in schema.get_override_parameters() if each.location == OpenApiParameter.QUERY}
-    paged = schema.method == "GET" and getattr(view, "pagination_class", None)
+    method = "GET" if method == "HEAD" else method
+    parameters = description_of(view, method).get("parameters", ())
+    named = {each.name for each in parameters if each.location == OpenApiParameter.QUERY}
+    paged = method == "GET" and getattr(view, "pagination_class", None)
     return frozenset(named | ({"cursor", "page_size"} if paged else set()))
 
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +19,7 @@ from conversations.regression.conditions import InvalidCondition
 from conversations.regression.lifted_rules import LIFTED
 from conversations.regression.report import Report
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.rest.staff_rows import plain
@@ -125,12 +125,12 @@ class ReplayList(APIView):
     scopes = dict.fromkeys(("GET", "POST"), Scope.STAFF_REPLAYS)
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(ReplayAnswer, many=True))
+    @describe(responses=described(ReplayAnswer, many=True))
     def get(self, request: Request) -> Response:
         """For staff who may see replays of requests, newest first. A token needs `staff:replays`."""
         return self.page(request, _replays(request), lambda page: [replay_object(each) for each in page])
 
-    @extend_schema(request=described(NewReplay), responses={201: described(ReplayAnswer)})
+    @describe(request=described(NewReplay), responses={201: described(ReplayAnswer)})
     def post(self, request: Request) -> Response:
         """Have past requests of an assistant made again as a version, or this release, would make them. Workers do it: read
         the replay to follow it. No model is asked."""
@@ -165,7 +165,7 @@ class ReplayList(APIView):
 class ReplayDetail(APIView):
     scopes = {"GET": Scope.STAFF_REPLAYS}
 
-    @extend_schema(responses=described(ReplayAnswer))
+    @describe(responses=described(ReplayAnswer))
     def get(self, request: Request, run_id: str) -> Response:
         """One replay: how far it is, and its figures so far."""
         return Response(replay_object(threads.row_with_id(_replays(request), run_id, RowNotFound)))
@@ -174,7 +174,7 @@ class ReplayDetail(APIView):
 class ReplayCancel(APIView):
     scopes = {"POST": Scope.STAFF_REPLAYS}
 
-    @extend_schema(request=None, responses=described(ReplayAnswer))
+    @describe(request=None, responses=described(ReplayAnswer))
     def post(self, request: Request, run_id: str) -> Response:
         """End it: what was made so far stays. Nothing happens to one that has ended."""
         row = threads.row_with_id(_replays(request), run_id, RowNotFound)
@@ -187,13 +187,13 @@ class ExperimentList(APIView):
     scopes = dict.fromkeys(("GET", "POST"), Scope.STAFF_CONTENT)
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(ExperimentAnswer, many=True))
+    @describe(responses=described(ExperimentAnswer, many=True))
     def get(self, request: Request) -> Response:
         """For staff who may see experiments and read content, as these tell whether a context holds a text; newest first. A
         token needs `staff:content`."""
         return self.page(request, _experiments(request), lambda page: [experiment_object(each) for each in page])
 
-    @extend_schema(request=described(NewExperiment), responses={201: described(ExperimentAnswer)})
+    @describe(request=described(NewExperiment), responses={201: described(ExperimentAnswer)})
     def post(self, request: Request) -> Response:
         """Have the requests of a dataset scored as versions of an assistant would make them. Workers do it: read the experiment
         to follow it. Where models are named, they answer each of them, for which the caller's limits and budgets pay."""
@@ -222,7 +222,7 @@ class ExperimentList(APIView):
 class ExperimentDetail(APIView):
     scopes = {"GET": Scope.STAFF_CONTENT}
 
-    @extend_schema(responses=described(ExperimentResult))
+    @describe(responses=described(ExperimentResult))
     def get(self, request: Request, run_id: str) -> Response:
         """One experiment: how far it is, and what came of its cases so far."""
         row = threads.row_with_id(_experiments(request), run_id, RowNotFound)
@@ -232,7 +232,7 @@ class ExperimentDetail(APIView):
 class ExperimentCancel(APIView):
     scopes = {"POST": Scope.STAFF_CONTENT}
 
-    @extend_schema(request=None, responses=described(ExperimentAnswer))
+    @describe(request=None, responses=described(ExperimentAnswer))
     def post(self, request: Request, run_id: str) -> Response:
         """End it: what was scored so far stays. Nothing happens to one that has ended."""
         row = threads.row_with_id(_experiments(request), run_id, RowNotFound)

@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
-
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Shape
 from conversations.replies.events import Event
@@ -29,7 +27,6 @@ class ResponsesParser(BodyParser):
         return shapes.known(name)
 
 
-@extend_schema(exclude=True)
 class Responses(ChatCompletions):
     parser_classes = [ResponsesParser]
 

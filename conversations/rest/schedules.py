@@ -3,7 +3,6 @@
 from datetime import datetime, time
 from typing import Annotated, NotRequired, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +11,7 @@ from conversations.errors import InvalidSchedule
 from conversations.models import Reply, Schedule
 from conversations.models.schedules import CONTENT_CHARS
 from conversations.rest.base import APIView, caller, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Clean, Id, Slug, Time, fill
@@ -91,12 +91,12 @@ class ScheduleAnswer(TypedDict):
 class ScheduleList(APIView):
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(ScheduleAnswer, many=True))
+    @describe(responses=described(ScheduleAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The caller's scheduled messages, newest first."""
         return self.page(request, schedules.of(caller(request)), lambda page: _objects(request, page))
 
-    @extend_schema(request=described(NewSchedule), responses={201: described(ScheduleAnswer)})
+    @describe(request=described(NewSchedule), responses={201: described(ScheduleAnswer)})
     def post(self, request: Request) -> Response:
         """Have a message sent at a time, or on days of the week at a time: its reply waits in the thread. Limits and budgets
         count as for any message, also those of the token that made it."""
@@ -117,12 +117,12 @@ class ScheduleList(APIView):
 
 
 class ScheduleDetail(APIView):
-    @extend_schema(responses=described(ScheduleAnswer))
+    @describe(responses=described(ScheduleAnswer))
     def get(self, request: Request, schedule_id: str) -> Response:
         """One scheduled message."""
         return Response(_object(request, schedules.get(caller(request), schedule_id)))
 
-    @extend_schema(request=described(ScheduleChange), responses=described(ScheduleAnswer))
+    @describe(request=described(ScheduleChange), responses=described(ScheduleAnswer))
     def patch(self, request: Request, schedule_id: str) -> Response:
         """Change, pause or resume it. One that was sent once is sent again where it gets another time."""
         schedule = schedules.get(caller(request), schedule_id)
@@ -131,7 +131,7 @@ class ScheduleDetail(APIView):
         schedules.change(schedule, when=_times(fields.get("at"), fields.get("rule")), **others)
         return Response(_object(request, schedules.get(caller(request), schedule_id)))
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, schedule_id: str) -> Response:
         """Delete it. What was sent stays in its thread."""
         schedules.delete(schedules.get(caller(request), schedule_id))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast, get_args, get_origin, is_typeddict
 
 from django.core.validators import ProhibitNullCharactersValidator
@@ -51,8 +51,12 @@ FIELDS: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 }
 
 
-def described(shape: Any, *, many: bool = False) -> Any:
-    """A shape for ``extend_schema``."""
+def described(shape: Any, *, many: bool = False) -> partial[Any]:
+    """A shape for ``describe``: makes its serializer when the schema is asked for."""
+    return partial(_serializer_of, shape, many=many)
+
+
+def _serializer_of(shape: Any, *, many: bool) -> Any:
     return _serializer(shape)(many=many)
 
 

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,6 +10,7 @@ from conversations.accounts import session_times
 from conversations.accounts.session_store import BEGAN, SessionStore
 from conversations.errors import NotFound
 from conversations.rest.base import APIView, caller, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described
 from conversations.runtime.shapes import Time, moment
 
@@ -29,7 +29,7 @@ class SessionAnswer(TypedDict):
 class SessionDetail(APIView):
     scopes = {"GET": None}
 
-    @extend_schema(responses=described(SessionAnswer))
+    @describe(responses=described(SessionAnswer))
     def get(self, request: Request) -> Response:
         """Until when the caller is signed in. With the header `X-Openbook-Idle: 1` this and any other `GET` counts as nobody's
         act, and moves nothing."""

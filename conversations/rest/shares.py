@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Annotated, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +11,7 @@ from conversations import threads
 from conversations.errors import ShareNotFound
 from conversations.models import Share
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described, valid
@@ -85,7 +85,7 @@ class ShareAnswer(TypedDict):
 
 
 class ThreadShareList(APIView):
-    @extend_schema(request=described(ThreadShareRequest), responses={201: described(ShareAnswer)})
+    @describe(request=described(ThreadShareRequest), responses={201: described(ShareAnswer)})
     def post(self, request: Request, thread_id: str) -> Response:
         """Make a link that shows the thread up to a turn to whoever has it. Later turns and other paths never show, nor what is
         forgotten from then on. Refused with 403 `sharing_off` where the server does not allow it."""
@@ -96,7 +96,7 @@ class ThreadShareList(APIView):
 
 
 class ArtifactShareList(APIView):
-    @extend_schema(request=described(ArtifactShareRequest), responses={201: described(ShareAnswer)})
+    @describe(request=described(ArtifactShareRequest), responses={201: described(ShareAnswer)})
     def post(self, request: Request, artifact_id: str) -> Response:
         """Make a link that shows an artifact to whoever has it. Refused with 403 `sharing_off` where the server does not allow
         it."""
@@ -111,7 +111,7 @@ class ShareList(APIView):
     pagination_class = ordered_by("-id")
     thread = Parameter("thread", "Only those of this thread: its id.")
 
-    @extend_schema(responses=described(ShareAnswer, many=True), parameters=[thread])
+    @describe(responses=described(ShareAnswer, many=True), parameters=[thread])
     def get(self, request: Request) -> Response:
         """The links of the caller that show anything, newest first, also those that have expired. None that were revoked."""
         user = caller(request)
@@ -122,7 +122,7 @@ class ShareList(APIView):
 
 
 class ShareDetail(APIView):
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, share_id: str) -> Response:
         """Revoke a link, for good. It opens nothing from now on."""
         id = threads.identifier(share_id, ShareNotFound)

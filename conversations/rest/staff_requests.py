@@ -4,7 +4,6 @@ may read content, each look with a reason and on record."""
 from typing import Annotated, Any, TypedDict
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +14,7 @@ from conversations.context.record.snapshot_shapes import SnapshotAnswer
 from conversations.errors import RowNotFound, SecondFactorNeeded, Unavailable
 from conversations.models import ContextSnapshot, Scope
 from conversations.rest.base import APIView
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Moment, Parameter
 from conversations.rest.serializers import described, valid
@@ -64,9 +64,7 @@ class StaffRequestList(APIView):
     since = Moment("since", "Only from this time on.")
     until = Moment("until", "Only from before this time.")
 
-    @extend_schema(
-        responses=described(StaffRequest, many=True), parameters=[user, thread, assistant, status, since, until]
-    )
+    @describe(responses=described(StaffRequest, many=True), parameters=[user, thread, assistant, status, since, until])
     def get(self, request: Request) -> Response:
         """For staff: model requests of everybody, newest first, as figures. Takes the right to see model requests; a token
         needs `staff`."""
@@ -91,7 +89,7 @@ class StaffRequestList(APIView):
 class StaffRequestLook(APIView):
     scopes = {"POST": Scope.STAFF_CONTENT}
 
-    @extend_schema(request=described(Look), responses=described(SnapshotAnswer))
+    @describe(request=described(Look), responses=described(SnapshotAnswer))
     def post(self, request: Request, request_id: str) -> Response:
         """For staff who may read content: one model request with what it was given, for a reason. The look is on record
         before it is answered, and the person is told of it. A token needs `staff:content`. Where reading takes a second factor

@@ -8,7 +8,6 @@ from typing import Annotated, Any, NotRequired, cast
 from django.db.models import Model as Row
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +15,7 @@ from rest_framework.response import Response
 from conversations.errors import RowNotFound
 from conversations.models import Scope
 from conversations.rest.base import APIView
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.rest.staff_shapes import columns, needed, shape
@@ -136,11 +136,11 @@ def views_of(table: Table) -> tuple[type[APIView], type[APIView]]:
         scopes = dict.fromkeys(("GET", "POST"), table.scope)
         pagination_class = ordered_by(table.key)
 
-        @extend_schema(description=f"For staff: {table.about} {token}", responses=described(shapes.answer, many=True))
+        @describe(description=f"For staff: {table.about} {token}", responses=described(shapes.answer, many=True))
         def get(self, request: Request) -> Response:
             return self.page(request, table.seen(request), lambda page: [table.answer(each) for each in page])
 
-        @extend_schema(
+        @describe(
             description=f"Add {table.one}: checked and recorded as on its page, for whoever may add one there.",
             request=described(shapes.new),
             responses={201: described(shapes.saved)},
@@ -152,11 +152,11 @@ def views_of(table: Table) -> tuple[type[APIView], type[APIView]]:
     class Detail(APIView):
         scopes = dict.fromkeys(("GET", "PATCH", "DELETE"), table.scope)
 
-        @extend_schema(description=f"For staff: {table.one}.", responses=described(shapes.answer))
+        @describe(description=f"For staff: {table.one}.", responses=described(shapes.answer))
         def get(self, request: Request, row_id: str) -> Response:
             return Response(table.answer(table.get(request, row_id)))
 
-        @extend_schema(
+        @describe(
             description=f"Change {table.one}: checked and recorded as on its page. What is left out stays."
             + (" A list of rows that belong to it takes the place of all that it has." if table.parts else ""),
             request=described(shapes.change),
@@ -169,9 +169,7 @@ def views_of(table: Table) -> tuple[type[APIView], type[APIView]]:
             table.refuse_fixed(row, cast("Mapping[str, Any]", request.data))
             return Response(table.save(request, row, given))
 
-        @extend_schema(
-            description=f"Delete {table.one}. 409 `row_in_use` where something needs it.", responses={204: None}
-        )
+        @describe(description=f"Delete {table.one}. 409 `row_in_use` where something needs it.", responses={204: None})
         def delete(self, request: Request, row_id: str) -> Response:
             rows.delete(plain(request), table.get(request, row_id))
             return Response(status=204)

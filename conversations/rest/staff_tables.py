@@ -3,7 +3,6 @@
 from typing import Annotated, Any, TypedDict
 
 from django.contrib.auth.models import Group
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,6 +22,7 @@ from conversations.models import (
 )
 from conversations.providers import ProviderError, connection_trial
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.rest.staff_rows import Part, Table, plain, views_of
 from conversations.runtime.shapes import Time, fill, moment
@@ -163,7 +163,7 @@ class AddedModels(TypedDict):
 class ConnectionTest(APIView):
     scopes = {"POST": Scope.STAFF_MODELS}
 
-    @extend_schema(request=None, responses=described(TrialAnswer))
+    @describe(request=None, responses=described(TrialAnswer))
     def post(self, request: Request, row_id: str) -> Response:
         """Ask the service for a word, as on the page of the connection: what it costs is the caller's."""
         row = _changeable(request, row_id)
@@ -175,13 +175,13 @@ class ConnectionTest(APIView):
 class ConnectionModels(APIView):
     scopes = dict.fromkeys(("GET", "POST"), Scope.STAFF_MODELS)
 
-    @extend_schema(operation_id="api_v1_staff_connections_models_list", responses=described(OfferedModelsAnswer))
+    @describe(operation_id="api_v1_staff_connections_models_list", responses=described(OfferedModelsAnswer))
     def get(self, request: Request, row_id: str) -> Response:
         """What the service offers now: it is asked."""
         row = _changeable(request, row_id)
         return Response(_offered(row))
 
-    @extend_schema(request=described(AddedModels), responses={201: described(OfferedModelsAnswer)})
+    @describe(request=described(AddedModels), responses={201: described(OfferedModelsAnswer)})
     def post(self, request: Request, row_id: str) -> Response:
         """Make models that the service offers models here, with what is known of their sizes and prices."""
         row = _changeable(request, row_id)

@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any, Required, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import wire
 from conversations.models.threads import MOST_TAGS, TAG_CHARS
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described
 from conversations.runtime.shapes import Id
 from conversations.threads import labels
@@ -48,7 +48,7 @@ class TagsAnswer(TypedDict):
 
 
 class TagList(APIView):
-    @extend_schema(responses=described(TagsAnswer))
+    @describe(responses=described(TagsAnswer))
     def get(self, request: Request) -> Response:
         """The tags of the caller's threads."""
         tags = labels.tags_of(caller(request))

@@ -7,7 +7,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,6 +19,7 @@ from conversations.models import Reply, Thread
 from conversations.rest import conditional
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.deleted import RESPONSES, deleted
+from conversations.rest.descriptions import describe
 from conversations.rest.instructions import InstructionsText
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Moment, Parameter, Switch, Words
@@ -101,7 +101,7 @@ class ThreadList(APIView):
     pinned = Switch("pinned", "`true`: only those that are pinned; `false`: only the others. Left out: all.")
     tag = Parameter("tag", "Only those with this tag.")
 
-    @extend_schema(
+    @describe(
         responses=described(wire.ThreadAnswer, many=True),
         parameters=[words, assistant, updated_since, project, archived, pinned, tag],
     )
@@ -133,7 +133,7 @@ class ThreadList(APIView):
         response = self._list(request, threads_search.threads_with(search), search)
         return with_lag(response)
 
-    @extend_schema(request=described(NewThread), responses={201: described(wire.ThreadAnswer)})
+    @describe(request=described(NewThread), responses={201: described(wire.ThreadAnswer)})
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
         payload = valid(NewThread, request)
@@ -150,7 +150,7 @@ class ThreadList(APIView):
         thread.save(force_insert=True)
         return Response(_thread_objects([thread])[0], status=201)
 
-    @extend_schema(
+    @describe(
         operation_id="api_v1_threads_change_several",
         request=described(ThreadsChange),
         responses=described(ThreadsAnswer),
@@ -163,13 +163,13 @@ class ThreadList(APIView):
 
 
 class ThreadDetail(AsyncAPIView):
-    @extend_schema(responses=described(wire.ThreadAnswer))
+    @describe(responses=described(wire.ThreadAnswer))
     def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
         thread = threads.get(caller(request), thread_id)
         return conditional.unless_known(request, _tag_of(thread), lambda: _with_cost(thread))
 
-    @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
+    @describe(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
         """Rename, pin, archive or tag a thread, move it into a project, give it another assistant or model, say whether it
         takes part in memory, or go to another branch."""
@@ -191,7 +191,7 @@ class ThreadDetail(AsyncAPIView):
         changed = threads.get(caller(request), thread_id)
         return conditional.tagged(Response(_thread_objects([changed])[0]), _tag_of(changed))
 
-    @extend_schema(responses=RESPONSES)
+    @describe(responses=RESPONSES)
     async def delete(self, request: Request, thread_id: str) -> Response:
         """Delete a thread with all that belongs to it, for good. 200 in place of 204 tells what a legal hold keeps of it."""
         work = partial(self._delete, request, thread_id)
@@ -207,7 +207,7 @@ class ThreadDetail(AsyncAPIView):
 
 
 class ThreadFork(AsyncAPIView):
-    @extend_schema(request=described(ForkRequest), responses={201: described(wire.ThreadAnswer)})
+    @describe(request=described(ForkRequest), responses={201: described(wire.ThreadAnswer)})
     async def post(self, request: Request, thread_id: str) -> Response:
         """Copy the path up to and with a turn into a new thread: its turns, what they brought and made. What is remembered of
         them stays with the thread that they come from."""

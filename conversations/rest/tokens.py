@@ -7,7 +7,6 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -24,6 +23,7 @@ from conversations.files import store
 from conversations.models import ApiToken, Scope
 from conversations.models.tokens import default_scopes
 from conversations.rest.base import APIView, caller, token_of
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime import clock
@@ -172,7 +172,7 @@ class TokenView(APIView):
     def get_authenticate_header(self, request: Request) -> str:
         return "Token"  # or else DRF makes a 403 of a wrong password
 
-    @extend_schema(request=described(TokenRequest), responses=described(TokenAnswer))
+    @describe(request=described(TokenRequest), responses=described(TokenAnswer))
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token; with a code, where the account has a second factor."""
         if not takes_passwords():
@@ -247,7 +247,7 @@ def _prove_factor(request: HttpRequest, user: User, code: str) -> None:
 class TokenList(APIView):
     pagination_class = ordered_by("-id")
 
-    @extend_schema(request=described(NewToken), responses={201: described(CreatedToken)})
+    @describe(request=described(NewToken), responses={201: described(CreatedToken)})
     def post(self, request: Request) -> Response:
         """Make a token. With a session, where the person has proved who they are within five minutes; with a token, for no
         more, no longer and from nowhere else than itself. The token is in this answer and is never shown again."""
@@ -259,7 +259,7 @@ class TokenList(APIView):
         row = _made(caller(request), payload)
         return Response({**_object(row), "token": row.secret}, status=201)
 
-    @extend_schema(responses=described(TokenDescription, many=True))
+    @describe(responses=described(TokenDescription, many=True))
     def get(self, request: Request) -> Response:
         """The tokens of the caller that were not revoked, newest first. Never the tokens themselves."""
         return self.page(request, tokens.of(caller(request)), lambda page: [_object(token) for token in page])
@@ -268,7 +268,7 @@ class TokenList(APIView):
 class TokenCurrent(APIView):
     scopes = {"GET": None}
 
-    @extend_schema(responses=described(TokenDescription))
+    @describe(responses=described(TokenDescription))
     def get(self, request: Request) -> Response:
         """The token that this call is made with. Needs no scope."""
         if not isinstance(request.auth, ApiToken):
@@ -277,7 +277,7 @@ class TokenCurrent(APIView):
 
 
 class TokenDetail(APIView):
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, token_id: str) -> Response:
         """Revoke a token, for good. It stops working at once."""
         if not (token_id.isascii() and token_id.isdecimal() and len(token_id) < 19):
@@ -288,7 +288,7 @@ class TokenDetail(APIView):
 
 
 class LimitsDetail(APIView):
-    @extend_schema(responses=described(LimitsAnswer))
+    @describe(responses=described(LimitsAnswer))
     def get(self, request: Request) -> Response:
         """What the caller may use, and uses now."""
         user, token = caller(request), token_of(request)

@@ -1,6 +1,4 @@
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView
-from rest_framework.renderers import JSONRenderer
 
 from conversations.rest import (
     accesses,
@@ -34,17 +32,6 @@ from conversations.rest import (
     versions,
     webhooks,
 )
-from conversations.rest.base import OnlyJSON
-from conversations.rest.openapi import MadeOnce
-
-
-class Schema(SpectacularAPIView):
-    """This API in OpenAPI 3.1."""
-
-    renderer_classes = [JSONRenderer]
-    content_negotiation_class = OnlyJSON
-    generator_class = MadeOnce
-
 
 urlpatterns = [
     path("auth/token/", tokens.TokenView.as_view()),
@@ -139,7 +126,7 @@ urlpatterns = [
     path("accesses/", accesses.AccessList.as_view()),
     path("import/", import_export.Import.as_view()),
     path("export/", import_export.Export.as_view()),
-    path("schema/", Schema.as_view(), name="schema"),
+    path("schema/", docs.Schema.as_view(), name="schema"),
     path("docs/", docs.page, name="api_docs"),
     path("docs/messages/", docs.guide, {"file": "messages-api.md"}, name="messages_api_docs"),
     path("docs/reasons/", docs.guide, {"file": "reasons.md"}, name="reasons"),

@@ -3,7 +3,6 @@
 from typing import Annotated, Any, TypedDict
 
 from django.core.exceptions import ValidationError
-from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +13,7 @@ from conversations.audit import AuditKind
 from conversations.errors import AssistantVersionNotFound
 from conversations.models import Assistant, AssistantVersion, Scope
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Clean, Time, fill
@@ -40,14 +40,14 @@ class VersionList(APIView):
     scopes = {"GET": Scope.STAFF_ASSISTANTS, "POST": Scope.STAFF_ASSISTANTS}
     pagination_class = ordered_by("-number")
 
-    @extend_schema(responses=described(AssistantVersionAnswer, many=True))
+    @describe(responses=described(AssistantVersionAnswer, many=True))
     def get(self, request: Request, slug: str) -> Response:
         """For staff who may change assistants: the versions of one, newest first. A token needs `staff:assistants`."""
         assistant = _assistant(request, slug)
         rows = versions.versions_of(assistant)
         return self.page(request, rows, lambda page: [_object(each, assistant) for each in page])
 
-    @extend_schema(request=described(NewAssistantVersion), responses={201: described(AssistantVersionAnswer)})
+    @describe(request=described(NewAssistantVersion), responses={201: described(AssistantVersionAnswer)})
     def post(self, request: Request, slug: str) -> Response:
         """Write a draft: it shapes no request until it is published, and `manage.py replay --draft` tries it on past ones."""
         assistant, wanted = _assistant(request, slug), valid(NewAssistantVersion, request)
@@ -62,7 +62,7 @@ class VersionList(APIView):
 class VersionPublish(APIView):
     scopes = {"POST": Scope.STAFF_ASSISTANTS}
 
-    @extend_schema(request=None, responses=described(AssistantVersionAnswer))
+    @describe(request=None, responses=described(AssistantVersionAnswer))
     def post(self, request: Request, slug: str, number: str) -> Response:
         """Make the assistant as this version says: a draft, or an earlier one again. It holds from the next message on.
         Assistants share presets, so these stay as they are: where the version has others, another is made and answered."""

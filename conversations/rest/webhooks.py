@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.models import Scope, Webhook, WebhookDelivery, WebhookEvent
 from conversations.models.webhooks import NAME_CHARS, PING, URL_CHARS
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Id, Line, Time, fill
@@ -86,12 +86,12 @@ class WebhookList(APIView):
     part = Scope.WEBHOOKS
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=described(WebhookAnswer, many=True))
+    @describe(responses=described(WebhookAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The caller's webhooks, newest first."""
         return self.page(request, webhooks.of(caller(request)), lambda page: [webhook_object(each) for each in page])
 
-    @extend_schema(request=described(NewWebhook), responses={201: described(CreatedWebhook)})
+    @describe(request=described(NewWebhook), responses={201: described(CreatedWebhook)})
     def post(self, request: Request) -> Response:
         """Have a program told what happens, signed as Standard Webhooks says. The secret is shown in this answer alone. Refused
         with 403 `webhook_for_all_refused` where it is to hear of everybody, unless the caller is staff and may."""
@@ -102,19 +102,19 @@ class WebhookList(APIView):
 class WebhookDetail(APIView):
     part = Scope.WEBHOOKS
 
-    @extend_schema(responses=described(WebhookAnswer))
+    @describe(responses=described(WebhookAnswer))
     def get(self, request: Request, webhook_id: str) -> Response:
         """One webhook."""
         return Response(webhook_object(webhooks.get(caller(request), webhook_id)))
 
-    @extend_schema(request=described(WebhookChange), responses=described(WebhookAnswer))
+    @describe(request=described(WebhookChange), responses=described(WebhookAnswer))
     def patch(self, request: Request, webhook_id: str) -> Response:
         """Change a webhook, or switch it on again."""
         webhook = webhooks.get(caller(request), webhook_id)
         webhooks.change(webhook, **valid(WebhookChange, request))
         return Response(webhook_object(webhooks.get(caller(request), webhook_id)))
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, webhook_id: str) -> Response:
         """Delete a webhook, with what waits to be sent."""
         webhooks.delete(webhooks.get(caller(request), webhook_id))
@@ -124,7 +124,7 @@ class WebhookDetail(APIView):
 class WebhookSecret(APIView):
     part = Scope.WEBHOOKS
 
-    @extend_schema(request=None, responses={201: described(SecretAnswer)})
+    @describe(request=None, responses={201: described(SecretAnswer)})
     def post(self, request: Request, webhook_id: str) -> Response:
         """A new secret. For a day messages bear two signatures, with the former secret as well."""
         secret = webhooks.renew_secret(webhooks.get(caller(request), webhook_id))
@@ -134,7 +134,7 @@ class WebhookSecret(APIView):
 class WebhookPing(APIView):
     part = Scope.WEBHOOKS
 
-    @extend_schema(request=None, responses={201: described(DeliveryAnswer)})
+    @describe(request=None, responses={201: described(DeliveryAnswer)})
     def post(self, request: Request, webhook_id: str) -> Response:
         """Send a test: an event of the type `ping`."""
         delivery = webhooks.ping(webhooks.get(caller(request), webhook_id))
@@ -145,7 +145,7 @@ class DeliveryList(APIView):
     part = Scope.WEBHOOKS
     pagination_class = ordered_by("-created_at", "id")
 
-    @extend_schema(responses=described(DeliveryAnswer, many=True))
+    @describe(responses=described(DeliveryAnswer, many=True))
     def get(self, request: Request, webhook_id: str) -> Response:
         """What was sent to a webhook and what is to be, newest first, as long as the server keeps it: 30 days by default."""
         rows = webhooks.deliveries(webhooks.get(caller(request), webhook_id))
@@ -155,7 +155,7 @@ class DeliveryList(APIView):
 class Redelivery(APIView):
     part = Scope.WEBHOOKS
 
-    @extend_schema(request=None, responses=described(DeliveryAnswer))
+    @describe(request=None, responses=described(DeliveryAnswer))
     def post(self, request: Request, webhook_id: str, delivery_id: str) -> Response:
         """Send it once more, with the `webhook-id` that it had."""
         webhook = webhooks.get(caller(request), webhook_id)

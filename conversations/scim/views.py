@@ -8,7 +8,6 @@ from django.contrib.auth.models import User as AuthUser
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
 from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
@@ -77,8 +76,8 @@ def _error(error: Error) -> Response:
     return Response(error.model_dump(), status=int(error.status or 400))
 
 
-@extend_schema(exclude=True)
 class ScimView(APIView):
+    schema = None
     scopes: ClassVar[Mapping[str, Scope | None]] = dict.fromkeys(METHODS, Scope.SCIM)
     http_method_names = [method.lower() for method in METHODS]
     refuses_unknown_parameters = False

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.module_loading import import_string
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 
@@ -20,10 +19,10 @@ MANAGER = "memory.mcp.server.manager"
 """Imported with the first request, in a thread: the SDK takes a second and 30 MB, which only who uses it should pay."""
 
 
-@extend_schema(exclude=True)
 class Endpoint(AsyncAPIView):
     """Each request stands for itself, and brings a token: no cookie counts. What it must be for is asked by each tool."""
 
+    schema = None
     authentication_classes = [KeyAuthentication]
     scopes = {"POST": None, "GET": None, "DELETE": None}
     http_method_names = ["post"]

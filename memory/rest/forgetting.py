@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Callable
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +11,7 @@ from conversations import threads
 from conversations.models import Scope, Thread
 from conversations.rest.base import AsyncAPIView, caller
 from conversations.rest.deleted import RESPONSES, deleted
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.long_work import WorkKind
@@ -27,7 +27,7 @@ type ForgetById = Callable[[User, uuid.UUID], Forgetting]
 class MemoryForgetting(AsyncAPIView):
     part = Scope.MEMORY
 
-    @extend_schema(responses=described(ForgettingAnswer))
+    @describe(responses=described(ForgettingAnswer))
     async def get(self, request: Request, memory_id: str) -> Response:
         """What forgetting this memory would do. Changes nothing."""
         return await _of_memory(request, memory_id, forgetting.what_memory)
@@ -36,7 +36,7 @@ class MemoryForgetting(AsyncAPIView):
 class MemoryForget(AsyncAPIView):
     part = Scope.MEMORY
 
-    @extend_schema(request=None, responses=described(ForgettingAnswer))
+    @describe(request=None, responses=described(ForgettingAnswer))
     async def post(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, with all that tells of it: turns, summaries, what was recorded of requests."""
         return await _of_memory(request, memory_id, forgetting.forget_memory)
@@ -45,7 +45,7 @@ class MemoryForget(AsyncAPIView):
 class EverythingForgetting(AsyncAPIView):
     part = Scope.MEMORY
 
-    @extend_schema(operation_id="memories_forgetting_all", responses=described(ForgettingAnswer))
+    @describe(operation_id="memories_forgetting_all", responses=described(ForgettingAnswer))
     async def get(self, request: Request) -> Response:
         """What forgetting everything would do. Changes nothing."""
         return await _run(request, forgetting.what_all)
@@ -54,9 +54,7 @@ class EverythingForgetting(AsyncAPIView):
 class EverythingForget(AsyncAPIView):
     part = Scope.MEMORY
 
-    @extend_schema(
-        operation_id="memories_forget_all", request=described(Everything), responses=described(ForgettingAnswer)
-    )
+    @describe(operation_id="memories_forget_all", request=described(Everything), responses=described(ForgettingAnswer))
     async def post(self, request: Request) -> Response:
         """Forget all that is remembered of the caller, for good. What was said otherwise stays."""
         valid(Everything, request)
@@ -64,35 +62,35 @@ class EverythingForget(AsyncAPIView):
 
 
 class MessageDetail(AsyncAPIView):
-    @extend_schema(responses=RESPONSES)
+    @describe(responses=RESPONSES)
     async def delete(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good, as `messages/{id}/forget/` does. 200 in place of 204 tells what a legal hold keeps."""
         return deleted((await _of_turn(request, message_id, forgetting.forget_turn)).data["held"])
 
 
 class MessageForgetting(AsyncAPIView):
-    @extend_schema(responses=described(ForgettingAnswer))
+    @describe(responses=described(ForgettingAnswer))
     async def get(self, request: Request, message_id: str) -> Response:
         """What forgetting this turn would do. Changes nothing."""
         return await _of_turn(request, message_id, forgetting.what_turn)
 
 
 class MessageForget(AsyncAPIView):
-    @extend_schema(request=None, responses=described(ForgettingAnswer))
+    @describe(request=None, responses=described(ForgettingAnswer))
     async def post(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good: its place stays, its text goes, also from what was recorded of requests."""
         return await _of_turn(request, message_id, forgetting.forget_turn)
 
 
 class ThreadClearing(AsyncAPIView):
-    @extend_schema(responses=described(ClearingAnswer))
+    @describe(responses=described(ClearingAnswer))
     async def get(self, request: Request, thread_id: str) -> Response:
         """What clearing this thread would do. Changes nothing."""
         return await _clear(request, thread_id, deletion.what_clearing)
 
 
 class ThreadClear(AsyncAPIView):
-    @extend_schema(request=None, responses=described(ClearingAnswer))
+    @describe(request=None, responses=described(ClearingAnswer))
     async def post(self, request: Request, thread_id: str) -> Response:
         """Forget all turns of a thread for good, with what rests on them. The thread and its artifacts stay."""
         return await _clear(request, thread_id, deletion.clear_thread)

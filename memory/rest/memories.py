@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -20,6 +19,7 @@ from conversations.errors import InvalidMessage, ProjectNotFound, ThreadNotFound
 from conversations.models import Message, Project, Scope
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.deleted import RESPONSES, deleted
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter, Switch, Words
 from conversations.rest.serializers import described, valid
@@ -55,7 +55,7 @@ class MemoryList(APIView):
         type=OpenApiTypes.UUID,
     )
 
-    @extend_schema(
+    @describe(
         responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, project, ended, at, history]
     )
     def get(self, request: Request) -> Response:
@@ -91,7 +91,7 @@ class MemoryList(APIView):
         except (ValueError, OverflowError):
             raise self.at.refuse("a day or a time, such as `2026-10-01`") from None
 
-    @extend_schema(request=described(NewMemory), responses={201: described(MemoryAnswer)})
+    @describe(request=described(NewMemory), responses={201: described(MemoryAnswer)})
     def post(self, request: Request) -> Response:
         """Have something remembered."""
         payload = valid(NewMemory, request)
@@ -110,12 +110,12 @@ class MemoryList(APIView):
 class MemoryDetail(AsyncAPIView):
     part = Scope.MEMORY
 
-    @extend_schema(responses=described(MemoryAnswer))
+    @describe(responses=described(MemoryAnswer))
     def get(self, request: Request, memory_id: str) -> Response:
         """One memory."""
         return Response(memory_objects(caller(request), [services.memory_of(caller(request), memory_id)])[0])
 
-    @extend_schema(request=described(MemoryChange), responses=described(MemoryAnswer))
+    @describe(request=described(MemoryChange), responses=described(MemoryAnswer))
     def patch(self, request: Request, memory_id: str) -> Response:
         """Correct a memory. Words that came from a conversation are kept as replaced, see `?ended=true`."""
         memory = services.memory_of(caller(request), memory_id)
@@ -126,7 +126,7 @@ class MemoryDetail(AsyncAPIView):
             changes["tags"] = own_tags(caller(request), changes["tags"]) or [user_tag(caller(request).pk)]
         return Response(memory_objects(caller(request), [services.change(memory, at=clock.now(), **changes)])[0])
 
-    @extend_schema(responses=RESPONSES)
+    @describe(responses=RESPONSES)
     async def delete(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, as `memories/{id}/forget/` does. 200 in place of 204 tells what a legal hold keeps."""
         user = caller(request)
@@ -141,7 +141,7 @@ class MemoryDetail(AsyncAPIView):
 class MemoryRestore(APIView):
     part = Scope.MEMORY
 
-    @extend_schema(request=None, responses=described(MemoryAnswer))
+    @describe(request=None, responses=described(MemoryAnswer))
     def post(self, request: Request, memory_id: str) -> Response:
         """Undo the end of a memory. What had ended it counts as never said; it stays, with `?ended=true`."""
         memory = services.restore(services.memory_of(caller(request), memory_id), at=clock.now())
@@ -151,7 +151,7 @@ class MemoryRestore(APIView):
 class MemoryUses(APIView):
     part = Scope.MEMORY
 
-    @extend_schema(responses=described(UsesAnswer))
+    @describe(responses=described(UsesAnswer))
     def get(self, request: Request, memory_id: str) -> Response:
         """What a memory was given to: requests and replies, what it took in them, and when it was last given."""
         memory = services.memory_of(caller(request), memory_id)

@@ -1,11 +1,11 @@
 """What the caller has decided about memory."""
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.models import Scope
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import fill
 from memory import services
@@ -16,12 +16,12 @@ from memory.rest.shapes import PreferencesAnswer, PreferencesChange
 class PreferencesDetail(APIView):
     part = Scope.MEMORY
 
-    @extend_schema(responses=described(PreferencesAnswer))
+    @describe(responses=described(PreferencesAnswer))
     def get(self, request: Request) -> Response:
         """Whether anything is remembered, and in which time zone the caller's days begin."""
         return Response(fill(PreferencesAnswer, services.preferences_of(caller(request)) or Preferences()))
 
-    @extend_schema(request=described(PreferencesChange), responses=described(PreferencesAnswer))
+    @describe(request=described(PreferencesChange), responses=described(PreferencesAnswer))
     def patch(self, request: Request) -> Response:
         """Switch memory on or off, or choose a time zone."""
         changed = services.prefer(caller(request), **valid(PreferencesChange, request))

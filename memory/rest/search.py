@@ -1,12 +1,12 @@
 """What would be recalled for a text."""
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.models import Project, Scope
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.query_params import Parameter
 from conversations.rest.serializers import described
 from conversations.runtime import clock
@@ -31,7 +31,7 @@ class MemorySearch(APIView):
 
     project = Parameter("project", "Only what was said or is remembered in this project: its id; `none`: only in none.")
 
-    @extend_schema(parameters=[query, project], responses=described(FoundListAnswer))
+    @describe(parameters=[query, project], responses=described(FoundListAnswer))
     def get(self, request: Request) -> Response:
         """Passages of all your threads, and memories, that bear on a query, best first: what would be recalled for it."""
         query = clean(self.query.text(request) or "").strip()

@@ -3,12 +3,12 @@
 import uuid
 from collections.abc import Mapping, Sequence
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.models import Message, Scope
 from conversations.rest.base import APIView, caller
+from conversations.rest.descriptions import describe
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Switch
 from conversations.rest.serializers import described, valid
@@ -25,7 +25,7 @@ class TopicList(APIView):
     pagination_class = ordered_by("-opened_at", "-id")
     resolved = Switch("resolved", "`true`: those that are resolved instead.")
 
-    @extend_schema(responses=described(TopicAnswer, many=True), parameters=[resolved])
+    @describe(responses=described(TopicAnswer, many=True), parameters=[resolved])
     def get(self, request: Request) -> Response:
         """What was begun in conversations and is still open, newest first."""
         topics = services.topics_of(caller(request), resolved=self.resolved.read(request))
@@ -35,7 +35,7 @@ class TopicList(APIView):
 class TopicDetail(APIView):
     part = Scope.MEMORY
 
-    @extend_schema(request=described(TopicChange), responses=described(TopicAnswer))
+    @describe(request=described(TopicChange), responses=described(TopicAnswer))
     def patch(self, request: Request, topic_id: str) -> Response:
         """Call a topic resolved, or open again."""
         topic = services.topic_of(caller(request), topic_id)
@@ -43,7 +43,7 @@ class TopicDetail(APIView):
         services.resolve(topic, at=(topic.resolved_at or clock.now()) if resolved else None)
         return Response(_topics(request, [topic])[0])
 
-    @extend_schema(responses={204: None})
+    @describe(responses={204: None})
     def delete(self, request: Request, topic_id: str) -> Response:
         """Remove a topic. The turns that opened it stay."""
         forgetting.forget_topic(services.topic_of(caller(request), topic_id))
@@ -54,7 +54,7 @@ class DayList(APIView):
     part = Scope.MEMORY
     pagination_class = ordered_by("-day")
 
-    @extend_schema(responses=described(DayAnswer, many=True))
+    @describe(responses=described(DayAnswer, many=True))
     def get(self, request: Request) -> Response:
         """What the caller talked about, day by day, newest first."""
         return self.page(request, services.days_of(caller(request)), lambda page: _days(request, page))
