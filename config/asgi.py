@@ -11,11 +11,11 @@ from channels.routing import ProtocolTypeRouter
 from django.conf import settings
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.http import FileResponse, HttpRequest, HttpResponse
-from servestatic import ServeStaticASGI
 
 django.setup(set_prefix=False)
 
 # Only now: these need the apps.
+import config.urls  # noqa: E402, F401  (now, not with the first request)
 from config.observability import telemetry  # noqa: E402
 from config.observability.stalls import Watchdog  # noqa: E402
 from config.server.bodies import bounded  # noqa: E402
@@ -24,6 +24,7 @@ from config.server.headers import add_to_static_file  # noqa: E402
 from config.server.lifespan import Lifespan  # noqa: E402
 from config.server.pacing import patient  # noqa: E402
 from config.server.proxies import behind  # noqa: E402
+from config.server.static_files import StaticFiles  # noqa: E402
 from conversations import replies  # noqa: E402
 from conversations.accounts import passwords  # noqa: E402
 from conversations.runtime import long_work  # noqa: E402
@@ -68,8 +69,8 @@ doors = ProtocolTypeRouter(
     {
         "http": SourceFiles(pages)
         if settings.DEBUG
-        else ServeStaticASGI(
-            pages, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL, add_headers_function=add_to_static_file
+        else StaticFiles(
+            pages, settings.STATIC_ROOT, prefix=settings.STATIC_URL, add_headers_function=add_to_static_file
         ),
         "websocket": websocket,
         "lifespan": lifespan,
