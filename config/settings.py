@@ -536,7 +536,6 @@ DJANGO_SUPERUSER_PASSWORD = env_secret("DJANGO_SUPERUSER_PASSWORD")
 PORT = int(env("PORT", "8000"))
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -18,8 +18,11 @@ from conversations.runtime.site import trusted_origin
 from conversations.tools.search_services import SERVICES
 from memory.backends import BACKENDS
 
+CONFIGURATION = "configuration"
+"""The tag of these checks."""
 
-@register()
+
+@register(CONFIGURATION)
 def provider_is_configured(**kwargs: Any) -> list[CheckMessage]:
     name = provider_name()
     if name in PROVIDERS:
@@ -111,7 +114,7 @@ PROBLEMS = {
 }
 
 
-@register()
+@register(CONFIGURATION)
 def prices_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     try:
         prices.own(settings.OPENBOOK_PRICES)
@@ -121,7 +124,7 @@ def prices_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(CONFIGURATION)
 def programs_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     try:
         programs.configured(settings.OPENBOOK_MCP_PROGRAMS)
@@ -131,7 +134,7 @@ def programs_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(CONFIGURATION)
 def memory_is_configured(**kwargs: Any) -> list[CheckMessage]:
     name = settings.OPENBOOK_MEMORY_BACKEND
     if name not in BACKENDS:
@@ -151,7 +154,7 @@ def supermemory_problems() -> list[CheckMessage]:
     return problems
 
 
-@register()
+@register(CONFIGURATION)
 def search_is_configured(**kwargs: Any) -> list[CheckMessage]:
     name = settings.OPENBOOK_SEARCH_SERVICE
     if not name:
@@ -170,7 +173,7 @@ def search_is_configured(**kwargs: Any) -> list[CheckMessage]:
     return problems
 
 
-@register()
+@register(CONFIGURATION)
 def telemetry_can_be_told(**kwargs: Any) -> list[CheckMessage]:
     """Warnings only: replies go on, and nobody is told of them."""
     if not settings.OTEL_SIGNALS:
@@ -184,7 +187,7 @@ def telemetry_can_be_told(**kwargs: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(CONFIGURATION)
 def failures_can_be_told(**kwargs: Any) -> list[CheckMessage]:
     """Warnings only, as for the collector."""
     if not settings.SENTRY_DSN:
@@ -200,7 +203,7 @@ def failures_can_be_told(**kwargs: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(CONFIGURATION)
 def files_can_be_kept(**kwargs: Any) -> list[CheckMessage]:
     if not settings.OPENBOOK_FILES_S3_BUCKET or find_spec("storages"):
         return []
@@ -208,7 +211,7 @@ def files_can_be_kept(**kwargs: Any) -> list[CheckMessage]:
     return [Error(problem, hint="Run `make s3`, or leave it out.", id="openbook.E021")]
 
 
-@register()
+@register(CONFIGURATION)
 def sign_in_is_possible(**kwargs: Any) -> list[CheckMessage]:
     """The packages of each kind of provider, and somebody who can sign in at all."""
     problems: list[CheckMessage] = []
@@ -232,7 +235,7 @@ def sign_in_is_possible(**kwargs: Any) -> list[CheckMessage]:
     return problems
 
 
-@register(deploy=True)
+@register(CONFIGURATION, deploy=True)
 def staff_have_addresses_of_their_own(**kwargs: Any) -> list[CheckMessage]:
     """Behind a proxy that is not trusted all come from its address, and staff with them."""
     if not settings.OPENBOOK_STAFF_NETWORKS or not settings.SERVED_OVER_HTTPS or settings.OPENBOOK_TRUSTED_PROXIES:
@@ -242,7 +245,7 @@ def staff_have_addresses_of_their_own(**kwargs: Any) -> list[CheckMessage]:
     return [Warning(problem, hint=hint, id="openbook.W009")]
 
 
-@register(deploy=True)
+@register(CONFIGURATION, deploy=True)
 def links_lead_here(**kwargs: Any) -> list[CheckMessage]:
     """Links for a new password never lead where a request says."""
     if settings.OPENBOOK_PUBLIC_URL or trusted_origin():
@@ -252,7 +255,7 @@ def links_lead_here(**kwargs: Any) -> list[CheckMessage]:
     return [Warning(problem, hint=hint, id="openbook.W007")]
 
 
-@register()
+@register(CONFIGURATION)
 def addresses_can_be_proven(**kwargs: Any) -> list[CheckMessage]:
     """Sign-up by the domain of a mail address takes a way to prove the address."""
     by_domain = settings.OPENBOOK_SIGNUP and settings.OPENBOOK_SIGNUP_DOMAINS

@@ -1,6 +1,7 @@
 """A child process that is started again when it ends, and that ends with its parent, however that one ends."""
 
 import logging
+import os
 import subprocess
 import threading
 import time
@@ -18,8 +19,8 @@ class Child:
     """Its standard input is a pipe that nobody writes to after ``order``: it is told to end by that pipe's end.
 
     ``apart`` is in a session of its own, out of reach of the terminal's Ctrl-C: told twice, it could not end in good order.
-    ``environment`` is all that it is given of ours, where that is not everything. ``hears`` is given each line of its
-    standard error.
+    ``niceness`` holds from its first moment on, as loading is most of its work. ``environment`` is all that it is given of
+    ours, where that is not everything. ``hears`` is given each line of its standard error.
     """
 
     def __init__(
@@ -28,11 +29,12 @@ class Child:
         command: Sequence[str],
         *,
         apart: bool = True,
+        niceness: int = 0,
         order: bytes = b"",
         environment: Mapping[str, str] | None = None,
         hears: Callable[[str], None] | None = None,
     ) -> None:
-        self._name, self._command, self._apart = name, command, apart
+        self._name, self._command, self._apart, self._niceness = name, command, apart, niceness
         self._order, self._environment, self._hears = order, environment, hears
         self._process: subprocess.Popen[bytes] | None = None
         self._told = threading.Event()
@@ -88,6 +90,9 @@ class Child:
                 start_new_session=self._apart,
                 env=self._environment,
             )
+            if self._niceness:
+                with suppress(ProcessLookupError):  # it has ended already
+                    os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
             if self._hears:
                 threading.Thread(target=self._listen, args=(process, self._hears), daemon=True).start()
             if self._order:

@@ -16,6 +16,7 @@ from daphne.endpoints import build_endpoint_description_strings
 from daphne.management.commands.runserver import get_default_application
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection, transaction
@@ -23,11 +24,12 @@ from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
 from config.backups import runs
 from config.local_model.supervision import engine_running
-from config.management.output import PrintableCommand
+from config.management.output import NICENESS, PrintableCommand
 from config.server.daphne import make_server
 from config.server.draining import drain_on_signal
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child, stop_all
+from conversations.checks import CONFIGURATION
 from conversations.runtime.db import close_pool
 from conversations.tasks import FILES
 
@@ -42,6 +44,8 @@ holds a connection, which a migration may need."""
 
 class Command(PrintableCommand):
     help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port, and workers beside it."
+    # What an operator can have got wrong; the code itself is checked where it is changed.
+    requires_system_checks = "__all__" if settings.DEBUG else [CONFIGURATION, Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -81,10 +85,10 @@ class Command(PrintableCommand):
                 for worker in workers:
                     worker.start()
 
-        # Nobody who waits for a file waits for notes first.
+        # Nobody who waits for a file waits for notes first, and no reply or page for either.
         work = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks", "--queue"]
         workers = [
-            Child(name, [*work, queue], apart=not attached)
+            Child(name, [*work, queue], apart=not attached, niceness=NICENESS)
             for name, queue in (("the worker", DEFAULT_TASK_QUEUE_NAME), ("the worker for files", FILES))
         ]
         server = make_server(

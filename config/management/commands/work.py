@@ -1,12 +1,11 @@
 """`manage.py work`: do what is to be done beside the replies – files, consolidation, retention – until a signal ends it."""
 
-import os
 from argparse import ArgumentParser
 from typing import Any
 
 from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
-from config.management.output import NICENESS, PrintableCommand
+from config.management.output import PrintableCommand
 from config.observability import telemetry
 from config.worker import loop
 from conversations.runtime.db import close_pool
@@ -31,7 +30,6 @@ class Command(PrintableCommand):
     def handle(self, *args: Any, attached: bool, queue: str, **options: Any) -> None:
         if attached:
             loop.end_with_standard_input()
-            os.nice(NICENESS)  # no reply waits for it
         telemetry.begin()
         try:
             loop.work(queue, waits_for_schema=not attached)
