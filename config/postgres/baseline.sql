@@ -38,6 +38,21 @@ BEGIN
     ON CONFLICT (place) DO UPDATE SET due_at = now();
     RETURN NULL;
 END $$;
+CREATE FUNCTION public.openbook_presets_of(of_assistant bigint) RETURNS jsonb
+    LANGUAGE sql
+    AS $$
+    SELECT coalesce(
+        jsonb_object_agg(
+            preset.slug,
+            jsonb_build_object(
+                'name', preset.name, 'prompt', preset.prompt, 'kind', preset.kind, 'language', preset.language
+            )
+        ),
+        '{}'
+    )
+    FROM artifacts_preset preset JOIN artifacts_preset_assistants link ON link.preset_id = preset.id
+    WHERE link.assistant_id = of_assistant AND preset.is_active
+$$;
 CREATE FUNCTION public.openbook_refuse() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -94,10 +109,12 @@ CREATE FUNCTION public.openbook_user_of_thread() RETURNS trigger
 CREATE FUNCTION public.openbook_version_assistant() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-DECLARE wanted jsonb := openbook_assistant_content(to_jsonb(NEW));
+DECLARE wanted jsonb;
 BEGIN
+    NEW.presets := openbook_presets_of(NEW.id);
+    wanted := openbook_assistant_content(to_jsonb(NEW));
     UPDATE conversations_assistantversion SET published_at = now()
-    WHERE id = NEW.version_id AND assistant_id = NEW.id AND content = wanted
+    WHERE id = NEW.version_id AND assistant_id = NEW.id AND '{"presets": {}}'::jsonb || content = wanted
       AND (TG_OP = 'INSERT' OR NEW.version_id IS DISTINCT FROM OLD.version_id);
     IF FOUND THEN RETURN NEW; END IF;
     IF TG_OP = 'UPDATE' AND OLD.version_id IS NOT NULL AND wanted = openbook_assistant_content(to_jsonb(OLD)) THEN
@@ -110,9 +127,21 @@ BEGIN
     RETURNING id INTO NEW.version_id;
     RETURN NEW;
 END $$;
-
-
-
+CREATE FUNCTION public.openbook_version_preset() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE conversations_assistant SET version_id = version_id
+    WHERE id IN (SELECT assistant_id FROM artifacts_preset_assistants WHERE preset_id = NEW.id);
+    RETURN NULL;
+END $$;
+CREATE FUNCTION public.openbook_version_preset_link() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE conversations_assistant SET version_id = version_id WHERE id IN (OLD.assistant_id, NEW.assistant_id);
+    RETURN NULL;
+END $$;
 CREATE TABLE public.account_emailaddress (
     id integer NOT NULL,
     email character varying(254) NOT NULL,
@@ -357,7 +386,7 @@ CREATE TABLE public.conversations_apitoken (
     CONSTRAINT conversations_apitoken_requests_minute_check CHECK ((requests_minute >= 0)),
     CONSTRAINT conversations_apitoken_running_replies_check CHECK ((running_replies >= 0)),
     CONSTRAINT conversations_apitoken_tokens_day_check CHECK ((tokens_day >= 0)),
-    CONSTRAINT token_scopes_known CHECK (((scopes <@ ARRAY['read'::character varying(20), 'write'::character varying(20), 'export'::character varying(20), 'memory'::character varying(20), 'files'::character varying(20), 'webhooks'::character varying(20), 'servers'::character varying(20), 'staff'::character varying(20), 'staff:content'::character varying(20), 'staff:audit'::character varying(20), 'staff:assistants'::character varying(20), 'staff:invitations'::character varying(20), 'scim'::character varying(20)]) AND (
+    CONSTRAINT token_scopes_known CHECK (((scopes <@ ARRAY['read'::character varying(20), 'write'::character varying(20), 'export'::character varying(20), 'memory'::character varying(20), 'files'::character varying(20), 'webhooks'::character varying(20), 'servers'::character varying(20), 'chat'::character varying(20), 'staff'::character varying(20), 'staff:content'::character varying(20), 'staff:audit'::character varying(20), 'staff:assistants'::character varying(20), 'staff:models'::character varying(20), 'staff:groups'::character varying(20), 'staff:replays'::character varying(20), 'staff:feedback'::character varying(20), 'staff:invitations'::character varying(20), 'scim'::character varying(20)]) AND (
 CASE
     WHEN (scopes IS NULL) THEN NULL::integer
     ELSE COALESCE(array_length(scopes, 1), 0)
@@ -409,6 +438,7 @@ CREATE TABLE public.conversations_assistant (
     file_tokens integer DEFAULT 24000 NOT NULL,
     version_id bigint,
     cache_lifetime character varying(2) DEFAULT ''::character varying NOT NULL,
+    presets jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT assistant_budgets_in_order CHECK (((history_tokens_low <= history_tokens_high) AND (history_tokens_high <= total_tokens) AND (total_tokens <= hard_cap_tokens))),
     CONSTRAINT assistant_rewriting_known CHECK ((rewriting IN ('off', 'local', 'model'))),
     CONSTRAINT assistant_share_in_percent CHECK (((budget_share IS NULL) OR ((budget_share >= 1) AND (budget_share <= 100)))),
@@ -626,7 +656,34 @@ CREATE TABLE public.conversations_case (
     created_at timestamp with time zone NOT NULL,
     request_id uuid NOT NULL,
     thread_id uuid NOT NULL,
-    dataset_id bigint NOT NULL
+    dataset_id bigint NOT NULL,
+    answer text DEFAULT ''::text NOT NULL,
+    answer_contains text DEFAULT ''::text NOT NULL,
+    answer_patterns text DEFAULT ''::text NOT NULL,
+    answer_schema text DEFAULT ''::text NOT NULL,
+    criterion text DEFAULT ''::text NOT NULL
+);
+CREATE TABLE public.conversations_caseanswer (
+    id uuid NOT NULL,
+    version integer NOT NULL,
+    model character varying(160) NOT NULL,
+    attempts smallint NOT NULL,
+    claimed_until timestamp with time zone NOT NULL,
+    text text NOT NULL,
+    reason text NOT NULL,
+    problem character varying(300) NOT NULL,
+    verdict_problem character varying(300) NOT NULL,
+    stop_reason character varying(60) NOT NULL,
+    scores jsonb NOT NULL,
+    figures jsonb NOT NULL,
+    answered_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    case_id uuid NOT NULL,
+    experiment_id uuid NOT NULL,
+    request_id uuid,
+    verdict_request_id uuid,
+    CONSTRAINT conversations_caseanswer_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT conversations_caseanswer_version_check CHECK ((version >= 0))
 );
 CREATE TABLE public.conversations_caseresult (
     id uuid NOT NULL,
@@ -957,6 +1014,9 @@ CREATE TABLE public.conversations_experiment (
     cases integer NOT NULL,
     author_id integer,
     dataset_id bigint NOT NULL,
+    judge character varying(160) DEFAULT ''::character varying NOT NULL,
+    model_names character varying(160)[] DEFAULT '{}'::character varying(160)[] NOT NULL,
+    most_cost numeric(9,2),
     CONSTRAINT conversations_experiment_cases_check CHECK ((cases >= 0)),
     CONSTRAINT experiment_state_known CHECK ((state IN ('running', 'done', 'cancelled', 'failed')))
 );
@@ -1257,7 +1317,21 @@ CREATE TABLE public.conversations_mcpserver (
     problem character varying(200) NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    user_id integer NOT NULL
+    user_id integer NOT NULL,
+    signs_in boolean DEFAULT false NOT NULL
+);
+CREATE TABLE public.conversations_mcpsignin (
+    id uuid NOT NULL,
+    issuer character varying(500) NOT NULL,
+    pending bytea NOT NULL,
+    pending_at timestamp with time zone,
+    "grant" bytea NOT NULL,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    server_id uuid NOT NULL,
+    user_id integer NOT NULL,
+    renewing_until timestamp with time zone
 );
 CREATE TABLE public.conversations_mcptool (
     id uuid NOT NULL,
@@ -1494,9 +1568,11 @@ CREATE TABLE public.conversations_replay (
     assistant_id bigint NOT NULL,
     author_id integer,
     version_id bigint,
+    rule character varying(20) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT conversations_replay_requests_check CHECK ((requests >= 0)),
     CONSTRAINT conversations_replay_sample_check CHECK ((sample >= 0)),
-    CONSTRAINT replay_state_known CHECK ((state IN ('running', 'done', 'cancelled', 'failed')))
+    CONSTRAINT replay_state_known CHECK ((state IN ('running', 'done', 'cancelled', 'failed'))),
+    CONSTRAINT replay_tries_one_thing CHECK ((((rule)::text = ''::text) OR (version_id IS NULL)))
 );
 CREATE TABLE public.conversations_reply (
     id uuid NOT NULL,
@@ -2250,23 +2326,28 @@ INSERT INTO public.artifacts_preset_assistants (id, preset_id, assistant_id) VAL
 
 
 
-INSERT INTO public.conversations_assistant (id, slug, name, description, system_prompt, provider, model, max_output_tokens, thinking_tokens, effort, show_thinking, reply_minutes, fallback_model, fallback_automatic, history_tokens_high, history_tokens_low, history_turns_min, history_turns_max, total_tokens, hard_cap_tokens, memory_tokens, today_tokens, open_threads_tokens, last_conversation_tokens, recall_tokens, uses_memory, tools, filters_artifacts, rewriting, rewriting_model, is_default, is_active, "order", budget_share, file_tokens, version_id, cache_lifetime) VALUES
+INSERT INTO public.conversations_assistant (id, slug, name, description, system_prompt, provider, model, max_output_tokens, thinking_tokens, effort, show_thinking, reply_minutes, fallback_model, fallback_automatic, history_tokens_high, history_tokens_low, history_turns_min, history_turns_max, total_tokens, hard_cap_tokens, memory_tokens, today_tokens, open_threads_tokens, last_conversation_tokens, recall_tokens, uses_memory, tools, filters_artifacts, rewriting, rewriting_model, is_default, is_active, "order", budget_share, file_tokens, version_id, cache_lifetime, presets) VALUES
 	(1, 'companion', 'Companion', 'A conversation partner that keeps the thread. Small, cheap context.', 'You are Companion, a warm and attentive conversation partner in Openbook.
 
 - Answer the newest message. Read it in the light of the conversation so far: a short reply such as "yes", "why?" or "who are his children?" refers to what was said just before.
 - What the conversation already contains is known to you. Don''t ask for it again, and don''t pretend to remember what is not there.
 - If you don''t know, say so in a sentence. Never invent facts about the person you talk with.
-- Write in the language of the person, plainly and briefly; use Markdown where it helps the reader.', '', '', 2048, 8192, '', 'off', 10, '', false, 3000, 1500, 30, 80, 4100, 6150, 500, 500, 400, 300, 2400, true, '{read_file}', true, 'local', '', true, true, 1, NULL, 24000, 1, ''),
+- Write in the language of the person, plainly and briefly; use Markdown where it helps the reader.', '', '', 2048, 8192, '', 'off', 10, '', false, 3000, 1500, 30, 80, 4100, 6150, 500, 500, 400, 300, 2400, true, '{read_file,find_tools}', true, 'local', '', true, true, 1, NULL, 24000, 3, '', '{}'),
 	(2, 'analyst', 'Analyst', 'Works through long material with you. Large context.', 'You are Analyst, a careful business analyst in Openbook. You help people to understand, structure and write down what they need.
 
 - Answer the newest message in the light of the whole conversation; what was decided there holds until it is changed.
 - Ask one good question when something decisive is missing; otherwise state your assumption and go on.
 - Keep facts, assumptions and open questions apart. Never invent names, figures or requirements.
-- Write precisely and in the language of the person; use Markdown headings, lists and tables where they help the reader.', '', '', 16384, 8192, '', 'off', 10, '', false, 150000, 75000, 30, 4000, 160000, 180000, 500, 500, 400, 300, 2400, true, '{save_artifact,read_artifact,search_messages,read_file}', true, 'local', '', false, true, 2, NULL, 24000, 2, '');
+- Write precisely and in the language of the person; use Markdown headings, lists and tables where they help the reader.', '', '', 16384, 8192, '', 'off', 10, '', false, 150000, 75000, 30, 4000, 160000, 180000, 500, 500, 400, 300, 2400, true, '{save_artifact,read_artifact,search_messages,read_file,find_tools}', true, 'local', '', false, true, 2, NULL, 24000, 5, '', '{"brd": {"kind": "document", "name": "Business requirements", "prompt": "Write a business requirements document of what this conversation is about.\n\nStructure\n1. Summary: the need, for whom, and what changes when it is met, in at most five sentences.\n2. Background and problem: what is the case today and why that is not enough.\n3. Goals and measures of success: each goal with how one will see that it is reached; say so where no measure was named.\n4. Stakeholders: who is concerned, and what each of them needs.\n5. Scope: what is included, and what is expressly not.\n6. Functional requirements: a table with the columns ID (FR-1, FR-2 …), Requirement, Reason, Priority. One requirement a row, each such that one can test whether it is met. Priority only where the conversation tells it, else \"not set\".\n7. Quality requirements: a table of the same form (QR-1 …) for security, speed, accessibility, law and the like, as far as they were spoken of.\n8. Constraints and dependencies.\n9. Risks: each with its effect and what was proposed against it.\n10. Assumptions.\n11. Open questions.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "test-plan": {"kind": "document", "name": "Test plan", "prompt": "Write a test plan for what this conversation specifies.\n\nStructure\n1. Purpose and scope: what is tested, and what expressly is not.\n2. Basis: the requirements and rules of the conversation that are tested, each with an ID (R-1, R-2 …).\n3. Approach: kinds of tests, environments, test data and roles, as far as they follow from the conversation.\n4. Test cases: a table with the columns ID (TC-1, TC-2 …), Requirement, Given, Steps, Expected result, Kind (normal, boundary, error). For every requirement at least one case; limits are tested at, just below and just above their value, and every error that was spoken of has a case. An expected result is what one can observe, never \"works\".\n5. Coverage: a table with each requirement and its test cases. What can''t be tested as it was said stands there with the reason.\n6. Entry and exit criteria.\n7. Risks.\n8. Assumptions.\n9. Open questions.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "user-stories": {"kind": "document", "name": "User stories", "prompt": "Write the user stories that follow from this conversation, with acceptance criteria.\n\nStructure\n1. Overview: a table with the columns ID (US-1, US-2 …), Story, Role, Priority. Priority only where the conversation tells it, else \"not set\".\n2. For each story a section with its ID and a short name as heading:\n   - \"As a <role>, I want <what>, so that <benefit>.\" in the language of the conversation. Only roles that occur in it. Where no benefit was said, leave it out and ask for it under \"Open questions\".\n   - Acceptance criteria: two to six, each as Given / When / Then, each such that one can test it. Among them the case that goes wrong, where the conversation speaks of it.\n   - Notes: rules, limits and examples from the conversation that belong to this story.\n3. Assumptions.\n4. Open questions.\n\nA story is one thing that one role can do and that can be delivered by itself: split what is larger, and put together what says the same. Don''t write stories about technology unless the conversation asks for that.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "decision-record": {"kind": "document", "name": "Decision record", "prompt": "Write a decision record of the most important decision of this conversation. If several were made that hang together, record them as one; if none was made yet, record it with the status \"proposed\" and say in the decision what is missing for it.\n\nStructure\n1. Title: the decision in one line.\n2. Status: proposed, accepted or replaced, and the date where it is known.\n3. Context: the situation, the forces and the limits that made a decision necessary.\n4. Options: each one that was considered with what speaks for it and against it, as a table with the columns Option, For, Against. Only options that occur in the conversation.\n5. Decision: what is decided, in the present tense and the active voice.\n6. Reasons: why this option, and why not the others.\n7. Consequences: what becomes easier, what becomes harder, what has to be done now and by whom.\n8. Assumptions.\n9. Open questions: also what would be a reason to decide anew.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "meeting-summary": {"kind": "document", "name": "Meeting summary", "prompt": "Summarise this conversation as the minutes of a meeting, for somebody who was not there.\n\nStructure\n1. In short: what it was about and what came of it, in at most four sentences.\n2. Date and participants, as far as they are named.\n3. Topics: for each one what was said and, where views differed, who held which.\n4. Decisions: each in one sentence, with its reason.\n5. Actions: a table with the columns Action, Responsible, Due. \"not named\" where the conversation names nobody or no day.\n6. Assumptions.\n7. Open questions.\n\nAn idea is no decision and a wish is no action: list only what was agreed on, and leave the rest under its topic.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}}');
 
 INSERT INTO public.conversations_assistantversion (id, number, content, note, created_at, published_at, assistant_id, author_id) VALUES
 	(1, 1, '{"model": "", "tools": ["read_file"], "effort": "", "provider": "", "rewriting": "local", "file_tokens": 24000, "uses_memory": true, "budget_share": null, "today_tokens": 500, "total_tokens": 4100, "memory_tokens": 500, "recall_tokens": 2400, "reply_minutes": 10, "show_thinking": "off", "system_prompt": "You are Companion, a warm and attentive conversation partner in Openbook.\n\n- Answer the newest message. Read it in the light of the conversation so far: a short reply such as \"yes\", \"why?\" or \"who are his children?\" refers to what was said just before.\n- What the conversation already contains is known to you. Don''t ask for it again, and don''t pretend to remember what is not there.\n- If you don''t know, say so in a sentence. Never invent facts about the person you talk with.\n- Write in the language of the person, plainly and briefly; use Markdown where it helps the reader.", "fallback_model": "", "hard_cap_tokens": 6150, "rewriting_model": "", "thinking_tokens": 8192, "filters_artifacts": true, "history_turns_max": 80, "history_turns_min": 30, "max_output_tokens": 2048, "fallback_automatic": false, "history_tokens_low": 1500, "history_tokens_high": 3000, "open_threads_tokens": 400, "last_conversation_tokens": 300}', '', now(), now(), 1, NULL),
-	(2, 1, '{"model": "", "tools": ["save_artifact", "read_artifact", "search_messages", "read_file"], "effort": "", "provider": "", "rewriting": "local", "file_tokens": 24000, "uses_memory": true, "budget_share": null, "today_tokens": 500, "total_tokens": 160000, "memory_tokens": 500, "recall_tokens": 2400, "reply_minutes": 10, "show_thinking": "off", "system_prompt": "You are Analyst, a careful business analyst in Openbook. You help people to understand, structure and write down what they need.\n\n- Answer the newest message in the light of the whole conversation; what was decided there holds until it is changed.\n- Ask one good question when something decisive is missing; otherwise state your assumption and go on.\n- Keep facts, assumptions and open questions apart. Never invent names, figures or requirements.\n- Write precisely and in the language of the person; use Markdown headings, lists and tables where they help the reader.", "fallback_model": "", "hard_cap_tokens": 180000, "rewriting_model": "", "thinking_tokens": 8192, "filters_artifacts": true, "history_turns_max": 4000, "history_turns_min": 30, "max_output_tokens": 16384, "fallback_automatic": false, "history_tokens_low": 75000, "history_tokens_high": 150000, "open_threads_tokens": 400, "last_conversation_tokens": 300}', '', now(), now(), 2, NULL);
+	(2, 1, '{"model": "", "tools": ["save_artifact", "read_artifact", "search_messages", "read_file"], "effort": "", "provider": "", "rewriting": "local", "file_tokens": 24000, "uses_memory": true, "budget_share": null, "today_tokens": 500, "total_tokens": 160000, "memory_tokens": 500, "recall_tokens": 2400, "reply_minutes": 10, "show_thinking": "off", "system_prompt": "You are Analyst, a careful business analyst in Openbook. You help people to understand, structure and write down what they need.\n\n- Answer the newest message in the light of the whole conversation; what was decided there holds until it is changed.\n- Ask one good question when something decisive is missing; otherwise state your assumption and go on.\n- Keep facts, assumptions and open questions apart. Never invent names, figures or requirements.\n- Write precisely and in the language of the person; use Markdown headings, lists and tables where they help the reader.", "fallback_model": "", "hard_cap_tokens": 180000, "rewriting_model": "", "thinking_tokens": 8192, "filters_artifacts": true, "history_turns_max": 4000, "history_turns_min": 30, "max_output_tokens": 16384, "fallback_automatic": false, "history_tokens_low": 75000, "history_tokens_high": 150000, "open_threads_tokens": 400, "last_conversation_tokens": 300}', '', now(), now(), 2, NULL),
+	(3, 2, '{"model": "", "tools": ["read_file", "find_tools"], "effort": "", "provider": "", "rewriting": "local", "file_tokens": 24000, "uses_memory": true, "budget_share": null, "today_tokens": 500, "total_tokens": 4100, "memory_tokens": 500, "recall_tokens": 2400, "reply_minutes": 10, "show_thinking": "off", "system_prompt": "You are Companion, a warm and attentive conversation partner in Openbook.\n\n- Answer the newest message. Read it in the light of the conversation so far: a short reply such as \"yes\", \"why?\" or \"who are his children?\" refers to what was said just before.\n- What the conversation already contains is known to you. Don''t ask for it again, and don''t pretend to remember what is not there.\n- If you don''t know, say so in a sentence. Never invent facts about the person you talk with.\n- Write in the language of the person, plainly and briefly; use Markdown where it helps the reader.", "cache_lifetime": "", "fallback_model": "", "hard_cap_tokens": 6150, "rewriting_model": "", "thinking_tokens": 8192, "filters_artifacts": true, "history_turns_max": 80, "history_turns_min": 30, "max_output_tokens": 2048, "fallback_automatic": false, "history_tokens_low": 1500, "history_tokens_high": 3000, "open_threads_tokens": 400, "last_conversation_tokens": 300}', '', now(), now(), 1, NULL),
+	(4, 2, '{"model": "", "tools": ["save_artifact", "read_artifact", "search_messages", "read_file", "find_tools"], "effort": "", "provider": "", "rewriting": "local", "file_tokens": 24000, "uses_memory": true, "budget_share": null, "today_tokens": 500, "total_tokens": 160000, "memory_tokens": 500, "recall_tokens": 2400, "reply_minutes": 10, "show_thinking": "off", "system_prompt": "You are Analyst, a careful business analyst in Openbook. You help people to understand, structure and write down what they need.\n\n- Answer the newest message in the light of the whole conversation; what was decided there holds until it is changed.\n- Ask one good question when something decisive is missing; otherwise state your assumption and go on.\n- Keep facts, assumptions and open questions apart. Never invent names, figures or requirements.\n- Write precisely and in the language of the person; use Markdown headings, lists and tables where they help the reader.", "cache_lifetime": "", "fallback_model": "", "hard_cap_tokens": 180000, "rewriting_model": "", "thinking_tokens": 8192, "filters_artifacts": true, "history_turns_max": 4000, "history_turns_min": 30, "max_output_tokens": 16384, "fallback_automatic": false, "history_tokens_low": 75000, "history_tokens_high": 150000, "open_threads_tokens": 400, "last_conversation_tokens": 300}', '', now(), now(), 2, NULL),
+	(5, 3, '{"model": "", "tools": ["save_artifact", "read_artifact", "search_messages", "read_file", "find_tools"], "effort": "", "presets": {"brd": {"kind": "document", "name": "Business requirements", "prompt": "Write a business requirements document of what this conversation is about.\n\nStructure\n1. Summary: the need, for whom, and what changes when it is met, in at most five sentences.\n2. Background and problem: what is the case today and why that is not enough.\n3. Goals and measures of success: each goal with how one will see that it is reached; say so where no measure was named.\n4. Stakeholders: who is concerned, and what each of them needs.\n5. Scope: what is included, and what is expressly not.\n6. Functional requirements: a table with the columns ID (FR-1, FR-2 …), Requirement, Reason, Priority. One requirement a row, each such that one can test whether it is met. Priority only where the conversation tells it, else \"not set\".\n7. Quality requirements: a table of the same form (QR-1 …) for security, speed, accessibility, law and the like, as far as they were spoken of.\n8. Constraints and dependencies.\n9. Risks: each with its effect and what was proposed against it.\n10. Assumptions.\n11. Open questions.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "test-plan": {"kind": "document", "name": "Test plan", "prompt": "Write a test plan for what this conversation specifies.\n\nStructure\n1. Purpose and scope: what is tested, and what expressly is not.\n2. Basis: the requirements and rules of the conversation that are tested, each with an ID (R-1, R-2 …).\n3. Approach: kinds of tests, environments, test data and roles, as far as they follow from the conversation.\n4. Test cases: a table with the columns ID (TC-1, TC-2 …), Requirement, Given, Steps, Expected result, Kind (normal, boundary, error). For every requirement at least one case; limits are tested at, just below and just above their value, and every error that was spoken of has a case. An expected result is what one can observe, never \"works\".\n5. Coverage: a table with each requirement and its test cases. What can''t be tested as it was said stands there with the reason.\n6. Entry and exit criteria.\n7. Risks.\n8. Assumptions.\n9. Open questions.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "user-stories": {"kind": "document", "name": "User stories", "prompt": "Write the user stories that follow from this conversation, with acceptance criteria.\n\nStructure\n1. Overview: a table with the columns ID (US-1, US-2 …), Story, Role, Priority. Priority only where the conversation tells it, else \"not set\".\n2. For each story a section with its ID and a short name as heading:\n   - \"As a <role>, I want <what>, so that <benefit>.\" in the language of the conversation. Only roles that occur in it. Where no benefit was said, leave it out and ask for it under \"Open questions\".\n   - Acceptance criteria: two to six, each as Given / When / Then, each such that one can test it. Among them the case that goes wrong, where the conversation speaks of it.\n   - Notes: rules, limits and examples from the conversation that belong to this story.\n3. Assumptions.\n4. Open questions.\n\nA story is one thing that one role can do and that can be delivered by itself: split what is larger, and put together what says the same. Don''t write stories about technology unless the conversation asks for that.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "decision-record": {"kind": "document", "name": "Decision record", "prompt": "Write a decision record of the most important decision of this conversation. If several were made that hang together, record them as one; if none was made yet, record it with the status \"proposed\" and say in the decision what is missing for it.\n\nStructure\n1. Title: the decision in one line.\n2. Status: proposed, accepted or replaced, and the date where it is known.\n3. Context: the situation, the forces and the limits that made a decision necessary.\n4. Options: each one that was considered with what speaks for it and against it, as a table with the columns Option, For, Against. Only options that occur in the conversation.\n5. Decision: what is decided, in the present tense and the active voice.\n6. Reasons: why this option, and why not the others.\n7. Consequences: what becomes easier, what becomes harder, what has to be done now and by whom.\n8. Assumptions.\n9. Open questions: also what would be a reason to decide anew.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}, "meeting-summary": {"kind": "document", "name": "Meeting summary", "prompt": "Summarise this conversation as the minutes of a meeting, for somebody who was not there.\n\nStructure\n1. In short: what it was about and what came of it, in at most four sentences.\n2. Date and participants, as far as they are named.\n3. Topics: for each one what was said and, where views differed, who held which.\n4. Decisions: each in one sentence, with its reason.\n5. Actions: a table with the columns Action, Responsible, Due. \"not named\" where the conversation names nobody or no day.\n6. Assumptions.\n7. Open questions.\n\nAn idea is no decision and a wish is no action: list only what was agreed on, and leave the rest under its topic.\n\nRules\n- The conversation above is your only source. Never invent names, figures, dates, requirements or decisions, and never fill a gap with what is usual elsewhere.\n- What was corrected or decided later in the conversation replaces what was said before.\n- Keep three things apart: what was said, what you assume (under \"Assumptions\", each with its reason) and what is still open (under \"Open questions\", each with who could answer it, where that is known).\n- Where the conversation says nothing about a section, keep the heading and write one line that says so.\n- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.", "language": ""}}, "provider": "", "rewriting": "local", "file_tokens": 24000, "uses_memory": true, "budget_share": null, "today_tokens": 500, "total_tokens": 160000, "memory_tokens": 500, "recall_tokens": 2400, "reply_minutes": 10, "show_thinking": "off", "system_prompt": "You are Analyst, a careful business analyst in Openbook. You help people to understand, structure and write down what they need.\n\n- Answer the newest message in the light of the whole conversation; what was decided there holds until it is changed.\n- Ask one good question when something decisive is missing; otherwise state your assumption and go on.\n- Keep facts, assumptions and open questions apart. Never invent names, figures or requirements.\n- Write precisely and in the language of the person; use Markdown headings, lists and tables where they help the reader.", "cache_lifetime": "", "fallback_model": "", "hard_cap_tokens": 180000, "rewriting_model": "", "thinking_tokens": 8192, "filters_artifacts": true, "history_turns_max": 4000, "history_turns_min": 30, "max_output_tokens": 16384, "fallback_automatic": false, "history_tokens_low": 75000, "history_tokens_high": 150000, "open_threads_tokens": 400, "last_conversation_tokens": 300}', '', now(), now(), 2, NULL);
+
+
 
 
 
@@ -2492,46 +2573,53 @@ INSERT INTO public.django_migrations (id, app, name, applied) VALUES
 	(103, 'conversations', '0074_replays', now()),
 	(104, 'conversations', '0076_experiments', now()),
 	(105, 'conversations', '0079_mcp_servers', now()),
-	(106, 'django_tasks_database', '0001_initial', now()),
-	(107, 'django_tasks_database', '0002_alter_dbtaskresult_options', now()),
-	(108, 'django_tasks_database', '0003_dbtaskresult_enqueued_at_dbtaskresult_finished_at', now()),
-	(109, 'django_tasks_database', '0004_dbtaskresult_started_at', now()),
-	(110, 'django_tasks_database', '0005_alter_dbtaskresult_priority_and_more', now()),
-	(111, 'django_tasks_database', '0006_alter_dbtaskresult_args_kwargs_and_more', now()),
-	(112, 'django_tasks_database', '0007_add_separate_results_fields', now()),
-	(113, 'django_tasks_database', '0008_separate_results_field', now()),
-	(114, 'django_tasks_database', '0009_remove_results_field', now()),
-	(115, 'django_tasks_database', '0010_alter_dbtaskresult_status', now()),
-	(116, 'django_tasks_database', '0011_rename_complete_status', now()),
-	(117, 'django_tasks_database', '0012_add_separate_exception_fields', now()),
-	(118, 'django_tasks_database', '0013_separate_exception_fields', now()),
-	(119, 'django_tasks_database', '0014_remove_dbtaskresult_exception_data', now()),
-	(120, 'django_tasks_database', '0015_correctly_order_run_after', now()),
-	(121, 'django_tasks_database', '0016_remove_dbtaskresult_django_task_new_ordering_idx_and_more', now()),
-	(122, 'django_tasks_database', '0017_dbtaskresult_metadata', now()),
-	(123, 'django_tasks_database', '0018_rename_succeeded_status', now()),
-	(124, 'django_tasks_database', '0019_rename_django_task_new_ordering_idx_tasks_db_new_ordering_idx_and_more', now()),
-	(125, 'django_tasks_database', '0020_update_db_task_result_ordering', now()),
-	(126, 'django_tasks_database', '0021_conditional_partial_index_ordering', now()),
-	(127, 'memory', '0001_initial', now()),
-	(128, 'memory', '0002_passages', now()),
-	(129, 'memory', '0003_superseded', now()),
-	(130, 'memory', '0004_limited_notes', now()),
-	(131, 'memory', '0005_stale_indexes', now()),
-	(132, 'memory', '0006_language', now()),
-	(133, 'memory', '0007_project_scopes', now()),
-	(134, 'memory', '0008_facts', now()),
-	(135, 'mfa', '0001_initial', now()),
-	(136, 'mfa', '0002_authenticator_timestamps', now()),
-	(137, 'mfa', '0003_authenticator_type_uniq', now()),
-	(138, 'sessions', '0001_initial', now()),
-	(139, 'socialaccount', '0001_initial', now()),
-	(140, 'socialaccount', '0002_token_max_lengths', now()),
-	(141, 'socialaccount', '0003_extra_data_default_dict', now()),
-	(142, 'socialaccount', '0004_app_provider_id_settings', now()),
-	(143, 'socialaccount', '0005_socialtoken_nullable_app', now()),
-	(144, 'socialaccount', '0006_alter_socialaccount_extra_data', now()),
-	(145, 'usersessions', '0001_initial', now());
+	(106, 'conversations', '0083_mcp_sign_ins', now()),
+	(107, 'conversations', '0084_staff_scopes', now()),
+	(108, 'conversations', '0085_embed', now()),
+	(109, 'conversations', '0089_mcp_renewals', now()),
+	(110, 'conversations', '0090_experiments_with_models', now()),
+	(111, 'conversations', '0091_rule_of_replay', now()),
+	(112, 'conversations', '0092_presets_of_versions', now()),
+	(113, 'django_tasks_database', '0001_initial', now()),
+	(114, 'django_tasks_database', '0002_alter_dbtaskresult_options', now()),
+	(115, 'django_tasks_database', '0003_dbtaskresult_enqueued_at_dbtaskresult_finished_at', now()),
+	(116, 'django_tasks_database', '0004_dbtaskresult_started_at', now()),
+	(117, 'django_tasks_database', '0005_alter_dbtaskresult_priority_and_more', now()),
+	(118, 'django_tasks_database', '0006_alter_dbtaskresult_args_kwargs_and_more', now()),
+	(119, 'django_tasks_database', '0007_add_separate_results_fields', now()),
+	(120, 'django_tasks_database', '0008_separate_results_field', now()),
+	(121, 'django_tasks_database', '0009_remove_results_field', now()),
+	(122, 'django_tasks_database', '0010_alter_dbtaskresult_status', now()),
+	(123, 'django_tasks_database', '0011_rename_complete_status', now()),
+	(124, 'django_tasks_database', '0012_add_separate_exception_fields', now()),
+	(125, 'django_tasks_database', '0013_separate_exception_fields', now()),
+	(126, 'django_tasks_database', '0014_remove_dbtaskresult_exception_data', now()),
+	(127, 'django_tasks_database', '0015_correctly_order_run_after', now()),
+	(128, 'django_tasks_database', '0016_remove_dbtaskresult_django_task_new_ordering_idx_and_more', now()),
+	(129, 'django_tasks_database', '0017_dbtaskresult_metadata', now()),
+	(130, 'django_tasks_database', '0018_rename_succeeded_status', now()),
+	(131, 'django_tasks_database', '0019_rename_django_task_new_ordering_idx_tasks_db_new_ordering_idx_and_more', now()),
+	(132, 'django_tasks_database', '0020_update_db_task_result_ordering', now()),
+	(133, 'django_tasks_database', '0021_conditional_partial_index_ordering', now()),
+	(134, 'memory', '0001_initial', now()),
+	(135, 'memory', '0002_passages', now()),
+	(136, 'memory', '0003_superseded', now()),
+	(137, 'memory', '0004_limited_notes', now()),
+	(138, 'memory', '0005_stale_indexes', now()),
+	(139, 'memory', '0006_language', now()),
+	(140, 'memory', '0007_project_scopes', now()),
+	(141, 'memory', '0008_facts', now()),
+	(142, 'mfa', '0001_initial', now()),
+	(143, 'mfa', '0002_authenticator_timestamps', now()),
+	(144, 'mfa', '0003_authenticator_type_uniq', now()),
+	(145, 'sessions', '0001_initial', now()),
+	(146, 'socialaccount', '0001_initial', now()),
+	(147, 'socialaccount', '0002_token_max_lengths', now()),
+	(148, 'socialaccount', '0003_extra_data_default_dict', now()),
+	(149, 'socialaccount', '0004_app_provider_id_settings', now()),
+	(150, 'socialaccount', '0005_socialtoken_nullable_app', now()),
+	(151, 'socialaccount', '0006_alter_socialaccount_extra_data', now()),
+	(152, 'usersessions', '0001_initial', now());
 
 
 
@@ -2552,10 +2640,10 @@ INSERT INTO public.django_migrations (id, app, name, applied) VALUES
 SELECT pg_catalog.setval('public.artifacts_preset_assistants_id_seq', 5, true);
 SELECT pg_catalog.setval('public.artifacts_preset_id_seq', 5, true);
 SELECT pg_catalog.setval('public.conversations_assistant_id_seq', 2, true);
-SELECT pg_catalog.setval('public.conversations_assistantversion_id_seq', 2, true);
+SELECT pg_catalog.setval('public.conversations_assistantversion_id_seq', 5, true);
 SELECT pg_catalog.setval('public.conversations_model_id_seq', 20, true);
 SELECT pg_catalog.setval('public.conversations_modelprice_id_seq', 20, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 145, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 152, true);
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.account_emailaddress
@@ -2610,6 +2698,8 @@ ALTER TABLE ONLY public.auth_user
     ADD CONSTRAINT auth_user_username_key UNIQUE (username);
 ALTER TABLE ONLY public.conversations_budget
     ADD CONSTRAINT budget_once UNIQUE NULLS NOT DISTINCT (group_id);
+ALTER TABLE ONLY public.conversations_caseanswer
+    ADD CONSTRAINT case_answer_once UNIQUE (experiment_id, case_id, version, model);
 ALTER TABLE ONLY public.conversations_case
     ADD CONSTRAINT case_once UNIQUE (dataset_id, request_id);
 ALTER TABLE ONLY public.conversations_caseresult
@@ -2656,6 +2746,8 @@ ALTER TABLE ONLY public.conversations_cacheforecast
     ADD CONSTRAINT conversations_cacheforecast_pkey PRIMARY KEY (assistant_id);
 ALTER TABLE ONLY public.conversations_case
     ADD CONSTRAINT conversations_case_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.conversations_caseanswer
+    ADD CONSTRAINT conversations_caseanswer_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.conversations_caseresult
     ADD CONSTRAINT conversations_caseresult_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.conversations_connection
@@ -2732,6 +2824,8 @@ ALTER TABLE ONLY public.conversations_mcpcall
     ADD CONSTRAINT conversations_mcpcall_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.conversations_mcpserver
     ADD CONSTRAINT conversations_mcpserver_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.conversations_mcpsignin
+    ADD CONSTRAINT conversations_mcpsignin_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.conversations_mcptool
     ADD CONSTRAINT conversations_mcptool_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.conversations_message
@@ -2834,6 +2928,8 @@ ALTER TABLE ONLY public.conversations_lintfinding
     ADD CONSTRAINT lint_finding_once UNIQUE (rule, assistant_id, subject);
 ALTER TABLE ONLY public.conversations_mcpserver
     ADD CONSTRAINT mcp_server_name UNIQUE (user_id, name);
+ALTER TABLE ONLY public.conversations_mcpsignin
+    ADD CONSTRAINT mcp_sign_in_once UNIQUE (user_id, server_id);
 ALTER TABLE ONLY public.conversations_mcptool
     ADD CONSTRAINT mcp_tool_name UNIQUE (server_id, name);
 ALTER TABLE ONLY public.memory_consolidation
@@ -2906,6 +3002,8 @@ CREATE INDEX account_emailaddress_user_id_2c513194 ON public.account_emailaddres
 CREATE INDEX account_emailconfirmation_email_address_id_5b7f8c58 ON public.account_emailconfirmation USING btree (email_address_id);
 CREATE INDEX account_emailconfirmation_key_f43612bd_like ON public.account_emailconfirmation USING btree (key varchar_pattern_ops);
 CREATE INDEX allowance_of_token ON public.conversations_allowance USING btree (token_id) WHERE (token_id IS NOT NULL);
+CREATE INDEX answer_request ON public.conversations_caseanswer USING btree (request_id);
+CREATE INDEX answer_verdict ON public.conversations_caseanswer USING btree (verdict_request_id);
 CREATE INDEX artifact_of_thread ON public.artifacts_artifact USING btree (thread_id, created_at);
 CREATE INDEX artifacts_preset_assistants_assistant_id_4f3ecff2 ON public.artifacts_preset_assistants USING btree (assistant_id);
 CREATE INDEX artifacts_preset_assistants_preset_id_37eccd2c ON public.artifacts_preset_assistants USING btree (preset_id);
@@ -2941,6 +3039,8 @@ CREATE INDEX conversations_budgetpool_user_id_b2d46845 ON public.conversations_b
 CREATE INDEX conversations_bytestoremove_place_c0ecda29_like ON public.conversations_bytestoremove USING btree (place varchar_pattern_ops);
 CREATE INDEX conversations_case_dataset_id_4b3f1a7a ON public.conversations_case USING btree (dataset_id);
 CREATE INDEX conversations_case_thread_id_a3c45347 ON public.conversations_case USING btree (thread_id);
+CREATE INDEX conversations_caseanswer_case_id_dab630af ON public.conversations_caseanswer USING btree (case_id);
+CREATE INDEX conversations_caseanswer_experiment_id_23890fdf ON public.conversations_caseanswer USING btree (experiment_id);
 CREATE INDEX conversations_caseresult_case_id_6fc96aea ON public.conversations_caseresult USING btree (case_id);
 CREATE INDEX conversations_caseresult_experiment_id_c8ac8023 ON public.conversations_caseresult USING btree (experiment_id);
 CREATE INDEX conversations_connection_slug_8a50ce92_like ON public.conversations_connection USING btree (slug varchar_pattern_ops);
@@ -2978,6 +3078,7 @@ CREATE INDEX conversations_lintfinding_accepted_by_id_01bbecab ON public.convers
 CREATE INDEX conversations_lintfinding_assistant_id_fe9b1c03 ON public.conversations_lintfinding USING btree (assistant_id);
 CREATE INDEX conversations_mcpcall_thread_id_34565133 ON public.conversations_mcpcall USING btree (thread_id);
 CREATE INDEX conversations_mcpcall_tool_id_8aa4f6d3 ON public.conversations_mcpcall USING btree (tool_id);
+CREATE INDEX conversations_mcpsignin_server_id_be73cfb8 ON public.conversations_mcpsignin USING btree (server_id);
 CREATE INDEX conversations_modelprice_model_id_040992f6 ON public.conversations_modelprice USING btree (model_id);
 CREATE INDEX conversations_moderator_name_0c7a94fe_like ON public.conversations_moderator USING btree (name varchar_pattern_ops);
 CREATE INDEX conversations_outgoingmail_user_id_807a15c1 ON public.conversations_outgoingmail USING btree (user_id);
@@ -3141,6 +3242,8 @@ CREATE TRIGGER say_whose BEFORE INSERT ON public.conversations_replyevent FOR EA
 CREATE TRIGGER say_whose BEFORE INSERT ON public.conversations_tokencount FOR EACH ROW WHEN ((new.user_id IS NULL)) EXECUTE FUNCTION public.openbook_user_of_thread();
 CREATE TRIGGER say_whose BEFORE INSERT ON public.conversations_turnfile FOR EACH ROW WHEN ((new.user_id IS NULL)) EXECUTE FUNCTION public.openbook_user_of_thread();
 CREATE TRIGGER version_assistants BEFORE INSERT OR UPDATE ON public.conversations_assistant FOR EACH ROW EXECUTE FUNCTION public.openbook_version_assistant();
+CREATE TRIGGER version_preset_links AFTER INSERT OR DELETE OR UPDATE ON public.artifacts_preset_assistants FOR EACH ROW EXECUTE FUNCTION public.openbook_version_preset_link();
+CREATE TRIGGER version_presets AFTER UPDATE ON public.artifacts_preset FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.openbook_version_preset();
 ALTER TABLE ONLY public.account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_auth_user_id FOREIGN KEY (user_id) REFERENCES public.auth_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.account_emailconfirmation
@@ -3201,6 +3304,10 @@ ALTER TABLE ONLY public.conversations_case
     ADD CONSTRAINT conversations_case_dataset_id_4b3f1a7a_fk_conversat FOREIGN KEY (dataset_id) REFERENCES public.conversations_dataset(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.conversations_case
     ADD CONSTRAINT conversations_case_thread_id_a3c45347_fk_conversat FOREIGN KEY (thread_id) REFERENCES public.conversations_thread(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.conversations_caseanswer
+    ADD CONSTRAINT conversations_casean_case_id_dab630af_fk_conversat FOREIGN KEY (case_id) REFERENCES public.conversations_case(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.conversations_caseanswer
+    ADD CONSTRAINT conversations_casean_experiment_id_23890fdf_fk_conversat FOREIGN KEY (experiment_id) REFERENCES public.conversations_experiment(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.conversations_caseresult
     ADD CONSTRAINT conversations_casere_case_id_6fc96aea_fk_conversat FOREIGN KEY (case_id) REFERENCES public.conversations_case(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.conversations_caseresult
@@ -3269,6 +3376,10 @@ ALTER TABLE ONLY public.conversations_mcpcall
     ADD CONSTRAINT conversations_mcpcall_user_id_ba60753a_fk_auth_user_id FOREIGN KEY (user_id) REFERENCES public.auth_user(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.conversations_mcpserver
     ADD CONSTRAINT conversations_mcpserver_user_id_418307d4_fk_auth_user_id FOREIGN KEY (user_id) REFERENCES public.auth_user(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.conversations_mcpsignin
+    ADD CONSTRAINT conversations_mcpsig_server_id_be73cfb8_fk_conversat FOREIGN KEY (server_id) REFERENCES public.conversations_mcpserver(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY public.conversations_mcpsignin
+    ADD CONSTRAINT conversations_mcpsignin_user_id_175a158c_fk_auth_user_id FOREIGN KEY (user_id) REFERENCES public.auth_user(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.conversations_mcptool
     ADD CONSTRAINT conversations_mcptoo_server_id_960cae33_fk_conversat FOREIGN KEY (server_id) REFERENCES public.conversations_mcpserver(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY public.conversations_message
