@@ -4,6 +4,8 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Or else each process would compile two thousand files anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON := .venv/bin/python
 UV := $(shell command -v uv || echo .local/uv/bin/uv)
@@ -101,6 +103,10 @@ bench: $(if $(filter-out message,$(ONLY)),,.local/chats/stamp)
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
+# Packages hold templates, too, that are no Python.
+bytecode: .venv/run.stamp ## compiles all Python, for servers that can't write where it lies
+	@"$(PYTHON)" -m compileall -qq -j 0 .venv $(APPS) || true
+
 otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies
 
 cloud: .venv/cloud.stamp ## the packages for Claude by Amazon Bedrock and Google Vertex AI
@@ -131,6 +137,7 @@ image-test: .venv/dev.stamp ## builds the image on Debian's packages, measures i
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
 
+PIP_FLAGS := --quiet --disable-pip-version-check
 COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
 
@@ -162,13 +169,19 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# By a pip that is there, or else by one that a virtual environment brings, which takes longer.
 .local/uv/bin/uv:
 	@echo "Getting uv ..."
 	@for python in python3 python3.13 python3.12 python3.14; do \
-		"$$python" -m venv --clear .local/uv 2>/dev/null && exit 0; \
+		"$$python" -m pip --version >/dev/null 2>&1 || continue; \
+		PIP_ROOT_USER_ACTION=ignore "$$python" -m pip install $(PIP_FLAGS) --upgrade --target .local/uv uv && exit 0; \
+		break; \
+	done; \
+	for python in python3 python3.13 python3.12 python3.14; do \
+		"$$python" -m venv --clear .local/uv 2>/dev/null || continue; \
+		exec .local/uv/bin/python -m pip install $(PIP_FLAGS) uv; \
 	done; \
 	echo "No Python that can make a virtual environment: install python3 (3.12 or newer) and python3-venv." >&2; exit 1
-	@.local/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 # The Python that .python-version names if it is there, else any that is new enough; never one from elsewhere.
 .venv/made.stamp: .python-version | $(filter .local/%,$(UV))
@@ -180,11 +193,11 @@ clean: ## remove what the other targets made, except for the data: database, sec
 
 .venv/run.stamp: requirements.txt .venv/made.stamp
 	@echo "Installing the Python packages ..."
-	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements.txt
+	@"$(UV)" pip install --quiet --python "$(PYTHON)" --require-hashes -r requirements.txt
 	@touch $@
 
-# Where PYTHONDONTWRITEBYTECODE is set, each start would compile a thousand files anew.
-.local/bytecode.stamp: .venv/run.stamp $(shell find $(APPS) -name '*.py' 2>/dev/null)
+# While packages are installed. These, and what changes here later, are compiled when they are loaded first.
+.local/bytecode.stamp: | .venv/made.stamp
 	@"$(PYTHON)" -m compileall -q $(APPS)
 	@mkdir -p $(@D) && touch $@
 
@@ -234,7 +247,7 @@ $(patsubst %,.venv/%.stamp,dev local $(EXTRAS)): \
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.
-node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
+node_modules/.stamp: package.json package-lock.json .npmrc | $(if $(filter npm,$(NPM)),,.venv/run.stamp)
 	@echo "Installing the front-end libraries ..."
 	@$(NPM) ci --omit=dev --loglevel=error >/dev/null
 	@touch $@
@@ -265,14 +278,15 @@ node_modules/.dev.stamp: node_modules/.stamp
 		-r tests/helm/requirements.txt
 	@touch $@
 
-.local/locale.stamp: .venv/run.stamp config/languages/catalogues.py $(wildcard locale/*/LC_MESSAGES/*.po)
+CATALOGUES := config/languages/catalogues.py $(wildcard locale/*/LC_MESSAGES/*.po)
+.local/locale.stamp: .venv/run.stamp $(CATALOGUES)
 	@"$(PYTHON)" manage.py translations compile
 	@touch $@
 
-.local/static.stamp: .venv/run.stamp node_modules/.stamp .local/locale.stamp config/settings.py $(STATIC_FILES)
+.local/static.stamp: .venv/run.stamp node_modules/.stamp config/settings.py $(CATALOGUES) $(STATIC_FILES)
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
 .PHONY: help run dev demo test test-wide test-operate test-fast soak check messages clients audit bench \
-	otel cloud s3 saml ldap sentry pydantic local image \
+	bytecode otel cloud s3 saml ldap sentry pydantic local image \
 	image-test password lock clean

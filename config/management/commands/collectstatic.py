@@ -1,13 +1,15 @@
-"""Gathers the static files, and makes one script of all that the larger pages import."""
+"""Gathers the static files, texts of scripts among them, and makes one script of all that the larger pages import."""
 
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.management.commands import collectstatic
 from django.core.management import CommandError
 
+from config.languages import catalogues
 from config.management.output import PrintableCommand
 from config.server.scripts import BUNDLED, FOLDER, name_of
 
@@ -24,6 +26,10 @@ OPTIONS = (
 
 
 class Command(PrintableCommand, collectstatic.Command):
+    def execute(self, *args: Any, **options: Any) -> Any:
+        catalogues.compile_stale()  # before it is checked whether their folder is there
+        return super().execute(*args, **options)
+
     def collect(self) -> dict[str, list[str]]:
         report: dict[str, list[str]] = super().collect()
         if not self.dry_run:
