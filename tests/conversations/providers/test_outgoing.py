@@ -227,8 +227,8 @@ IMPORTED_BESIDE = {
     "conversations/tools/page_reading.py: aiohttp",  # for the names of its errors
     "conversations/tools/page_reading.py: httpx2",  # for the types of an answer and of its errors
     "conversations/tools/search_web.py: httpx2",  # the same
-    "conversations/webhooks/sending.py: aiohttp",  # for the names of its errors
-    "conversations/webhooks/sending.py: httpx2",  # the same
+    "conversations/webhooks/attempts.py: aiohttp",  # for the names of its errors
+    "conversations/webhooks/attempts.py: httpx2",  # the same
     "conversations/moderation/checks.py: httpx2",  # for the types of an answer and of its errors
     "conversations/providers/http_provider.py: aiohttp",  # for the names of its errors
     "conversations/providers/http_provider.py: httpx2",  # the same

@@ -46,7 +46,7 @@ from conversations.runtime.site import public_address
 from conversations.staff import access
 from conversations.threads import feedback
 from conversations.threads.feedback import Verdict
-from conversations.webhooks import delivery, sending, webhooks
+from conversations.webhooks import attempts, delivery, sending, webhooks
 from conversations.webhooks.outbox import tell
 from memory import forgetting, services
 from memory.models import Memory
@@ -277,8 +277,8 @@ def test_it_is_tried_again_with_its_id_until_it_is_given_up(
     user: User, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery, "DELAYS", delivery.DELAYS[:3])
-    monkeypatch.setattr(sending, "SECONDS", 0.3)
-    monkeypatch.setattr(sending, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(attempts, "SECONDS", 0.3)
+    monkeypatch.setattr(attempts, "ANSWER_SECONDS", 0.3)
     webhook, secret = made(user, target)
     webhooks.ping(webhook)
     target.answers = [500, REDIRECT, HANG, 404]
@@ -310,7 +310,7 @@ def test_it_is_tried_again_with_its_id_until_it_is_given_up(
 def test_a_target_that_hangs_holds_up_no_other(
     user: User, other_user: User, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "SECONDS", 300)
+    monkeypatch.setattr(attempts, "SECONDS", 300)
     target.answers = [HANG] * 200
     slow, _ = made(user, target)
     for _ in range(40):
@@ -392,7 +392,7 @@ def test_nothing_is_sent_into_inner_networks(
         webhook = make_webhook(user, url=target.url.replace("127.0.0.1", "hook.example"))
         webhooks.ping(webhook)
         monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-        monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
+        monkeypatch.setattr(attempts, "CONNECT_SECONDS", 0.2)
         problems = []
         for _ in answers:
             is_due_again()
