@@ -57,6 +57,7 @@ class Command(PrintableCommand):
         )
 
     def handle(self, *args: Any, host: str, port: int, attached: bool, **options: Any) -> None:
+        gc.disable()  # until `give_way`: what is loaded stays
         check_static_files()
         check_port(host, port)
         if warning := check_database():
@@ -119,6 +120,7 @@ def give_way() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()
     gc.set_threshold(GARBAGE)
+    gc.enable()
 
 
 def url(host: str, port: int) -> str:
