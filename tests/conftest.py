@@ -38,12 +38,12 @@ from conversations.runtime import clock, db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
+from tests import emptying
 from tests.bytes_server import bytes_server
 from tests.chat_server import ChatServer, chat_server
 from tests.commands import Commands, commands
 from tests.conversations.connections import LOOPBACK
 from tests.conversations.factories import make_user
-from tests.emptying import empty, keep_shipped
 from tests.local_model import local_model, local_model_folder
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
@@ -67,7 +67,7 @@ TEMPLATE, NOWHERE = "test_openbook_migrated", "not_yet_made"
 SHIPPED_MODELS: list[LanguageModel] = []
 """As the migrations put them there."""
 
-TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
+TransactionTestCase._fixture_teardown = lambda _: emptying.empty()  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -151,7 +151,7 @@ def django_db_setup(
         admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated}"')
     with django_db_blocker.unblock():
         work_in(name)
-        keep_shipped()
+        emptying.prepare()
         SHIPPED_MODELS[:] = LanguageModel.objects.prefetch_related("prices")
 
 
