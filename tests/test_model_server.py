@@ -6,10 +6,11 @@ from typing import Any
 
 import anthropic
 import pytest
-from anthropic import Anthropic
+from anthropic import Anthropic, DefaultHttpxClient
 from anthropic.types import Message, ThinkingBlock, ToolUseBlock
 
 from conversations.context.tokens.estimate import TURN_OVERHEAD, estimate_tokens
+from conversations.providers.http_client import trusted
 from tests.model_scripts import ScriptedToolUse, refusal, text, turn
 from tests.model_server import FORBIDDEN, ModelServer, Thinking
 
@@ -22,7 +23,8 @@ MARK = {"type": "ephemeral"}
 
 @pytest.fixture
 def client(model_server: ModelServer) -> Iterator[Anthropic]:
-    with Anthropic(api_key="key-of-the-tests", base_url=model_server.url, max_retries=0) as client:
+    http = DefaultHttpxClient(verify=trusted())
+    with Anthropic(api_key="key-of-the-tests", base_url=model_server.url, max_retries=0, http_client=http) as client:
         yield client
 
 

@@ -10,11 +10,12 @@ import pytest
 from anthropic import AsyncAnthropic
 from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
-from openai import AsyncOpenAI, OpenAI
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient, OpenAI
 
 from conversations.accounts import tokens
 from conversations.context.record import snapshots
 from conversations.models import ApiToken, ContextSnapshot, File, Message, Reply, Thread, UserLimits
+from conversations.providers.http_client import trusted
 from conversations.rest import streams
 from conversations.runtime.db import in_database
 from memory.index.index_turns import catch_up_if_possible
@@ -33,7 +34,11 @@ async def client(user: User, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[A
     """The SDK as it comes, but for the pauses between its retries."""
     monkeypatch.setattr(AsyncOpenAI, "_calculate_retry_timeout", lambda *_, **__: 0.01)
     key = await in_database(tokens.issue)(user=user, name="tests")
-    async with serving(get_asgi_application()) as url, AsyncOpenAI(api_key=key, base_url=f"{url}/v1") as client:
+    http = DefaultAsyncHttpxClient(verify=trusted())
+    async with (
+        serving(get_asgi_application()) as url,
+        AsyncOpenAI(api_key=key, base_url=f"{url}/v1", http_client=http) as client,
+    ):
         yield client
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import anthropic
 import pytest
 import time_machine
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import MessageParam
 from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
@@ -18,6 +18,7 @@ from conversations.context.record import snapshots
 from conversations.context.record.request_record import record_of
 from conversations.context.replay import ReplayedContexts, remake
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread, UserLimits
+from conversations.providers.http_client import trusted
 from conversations.rest import streams
 from conversations.runtime.db import in_database, read_only
 from memory.index.index_turns import catch_up_if_possible
@@ -38,7 +39,11 @@ async def client(user: User, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[A
     """The SDK as it comes, but for the pauses between its retries."""
     monkeypatch.setattr(AsyncAnthropic, "_calculate_retry_timeout", lambda *_, **__: 0.01)
     key = await in_database(tokens.issue)(user=user, name="tests")
-    async with serving(get_asgi_application()) as url, AsyncAnthropic(api_key=key, base_url=url) as client:
+    http = DefaultAsyncHttpxClient(verify=trusted())
+    async with (
+        serving(get_asgi_application()) as url,
+        AsyncAnthropic(api_key=key, base_url=url, http_client=http) as client,
+    ):
         yield client
 
 

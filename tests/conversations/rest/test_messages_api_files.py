@@ -11,7 +11,7 @@ from typing import Any
 import anthropic
 import httpx2
 import pytest
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
 from hypothesis import given
@@ -25,6 +25,7 @@ from conversations.files import progress, storage
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Text
 from conversations.models import ContextSnapshot, File, FilePart, Message, Thread
+from conversations.providers.http_client import trusted
 from conversations.providers.image_tokens import image_rule, image_tokens
 from conversations.rest.message_files import RawText, read_raw_text
 from conversations.runtime.db import in_database
@@ -45,9 +46,10 @@ async def client(user: User, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[A
     """The SDK, with a worker that reads what it brings."""
     monkeypatch.setattr(AsyncAnthropic, "_calculate_retry_timeout", lambda *_, **__: 0.01)
     key = await in_database(tokens.issue)(user=user, name="tests")
+    http = DefaultAsyncHttpxClient(verify=trusted())
     async with (
         serving(get_asgi_application()) as url,
-        AsyncAnthropic(api_key=key, base_url=url) as client,
+        AsyncAnthropic(api_key=key, base_url=url, http_client=http) as client,
         files_being_read(),
     ):
         yield client
