@@ -1,6 +1,7 @@
 """The ASGI application: static files, HTTP and WebSocket, with the start and the end of the process."""
 
 import asyncio
+import gc
 import os
 from typing import Any
 
@@ -47,6 +48,7 @@ watchdog = Watchdog(settings.OPENBOOK_LOOP_STALL_SECONDS)
 
 async def startup() -> None:
     await replies.startup()
+    gc.freeze()  # the SDK that it imported stays, too
     if settings.OPENBOOK_LOOP_STALL_SECONDS:
         watchdog.begin()
 
