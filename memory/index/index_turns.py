@@ -57,6 +57,7 @@ def said_turn(row: Mapping[str, Any]) -> SaidTurn:
         role=row["role"],
         text=row["text"],
         at=datetime.fromisoformat(str(row["created_at"])).astimezone(UTC),
+        path=row.get("path"),
     )
 
 

@@ -1,6 +1,7 @@
 -- name: oldest_unindexed
 -- Only threads that were written to since all was indexed; of each, what lies behind the last place that is.
-SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
+SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at,
+       thread.path_version AS path
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
     SELECT position FROM memory_indexedpassage

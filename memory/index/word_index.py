@@ -31,7 +31,7 @@ SQL = read_statements(__file__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SaidTurn:
-    """A turn as the index needs it."""
+    """A turn as the index needs it. ``path``: the version of its thread's path that it was read on, if that is to hold."""
 
     thread: uuid.UUID
     depth: int
@@ -39,6 +39,7 @@ class SaidTurn:
     role: str
     text: str
     at: datetime
+    path: int | None = None
 
 
 def rows_of(user_id: int, turn: SaidTurn) -> list[dict[str, Any]]:
@@ -107,7 +108,8 @@ def store(user_id: int, turns: Iterable[SaidTurn]) -> None:
 
 
 def store_batch(user_id: int, turns: Sequence[SaidTurn], *, until: datetime | None = None) -> bool:
-    """The same for some hundred turns, in one statement. ``until``: with these, all that was stored by then is indexed.
+    """The same for some hundred turns, in one statement; none of a thread whose path has moved since they were read.
+    ``until``: with these, all that was stored by then is indexed.
 
     Returns whether the words are due to be counted: there are a quarter more turns than when they were, or they never were,
     and there is no row to note it in.
@@ -115,7 +117,9 @@ def store_batch(user_id: int, turns: Sequence[SaidTurn], *, until: datetime | No
     # One order, so that nobody waits crosswise.
     in_order = sorted(turns, key=lambda turn: (str(turn.thread), turn.depth))
     passages = [row for turn in in_order for row in rows_of(user_id, turn)]
-    rows = run(SQL["store"], user=user_id, rows=Jsonb(passages, dumps=_dumps), until=until)
+    paths = {str(turn.thread): turn.path for turn in turns}
+    values = {"rows": Jsonb(passages, dumps=_dumps), "paths": Jsonb(paths, dumps=_dumps)}
+    rows = run(SQL["store"], user=user_id, until=until, **values)
     return not rows or rows[0][0]
 
 

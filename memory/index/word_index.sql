@@ -1,15 +1,16 @@
 -- name: store
 -- A place of a path can get another turn, when a reply is tried again, of fewer passages. Whoever is late changes nothing, nor
--- brings back a turn that was cleared away meanwhile: the lock waits for whoever clears the thread.
+-- brings back a turn that was cleared away meanwhile, or is on the path no more: the lock waits for whoever clears the thread
+-- or moves its path.
 WITH new AS MATERIALIZED (
     SELECT passage.* FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(rows)s) AS passage
     JOIN conversations_thread AS thread
       ON thread.user_id = %(user)s AND thread.id = passage.thread_id AND thread.cleared_through < passage.position
-     AND NOT thread.temporary
+     AND NOT thread.temporary AND (thread.path_version = (%(paths)s::jsonb ->> thread.id::text)::int) IS NOT FALSE
     WHERE NOT EXISTS (SELECT FROM memory_indexedpassage AS newer
                       WHERE newer.user_id = %(user)s AND newer.thread_id = passage.thread_id AND newer.depth = passage.depth
                         AND newer.position > passage.position)
-    FOR KEY SHARE OF thread
+    FOR SHARE OF thread
 ), stored AS (
     INSERT INTO memory_indexedpassage AS indexed
     SELECT * FROM new

@@ -19,6 +19,9 @@ from conversations.runtime.db import in_database
 from conversations.threads.deletion import delete_thread
 from memory import forgetting
 from memory.consolidation.consolidate import consolidate
+from memory.index import word_index
+from memory.index.index_turns import said_turn
+from memory.index.word_index import SaidTurn
 from memory.models import IndexedPassage, Memory, ThreadSummary
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_file, make_user
@@ -176,6 +179,24 @@ async def test_nothing_is_learnt_of_a_copy_and_what_is_said_after_it_is(talk: Ta
     await in_database(check_indexed)(forked.thread)
 
 
+async def test_turns_of_a_path_that_was_left_while_they_were_read_are_not_indexed(talk: Talk) -> None:
+    first = await talk.say("I have a cat called Tom.")
+    await talk.say("I have a dog called Rex.", edits=first["id"])
+    late = await in_database(said_turns)(talk.thread)
+    await talk.go_to(first["id"])
+    user = await in_database(owner)(talk.thread)
+    await in_database(word_index.store)(user.pk, late)
+    await in_database(check_indexed)(talk.thread)
+
+
+def said_turns(thread_id: str) -> list[SaidTurn]:
+    """As whoever is about to index them has read them."""
+    path = Thread.objects.get(id=thread_id).path_version
+    names = ("thread_id", "depth", "position", "role", "text", "created_at")
+    rows = Message.objects.filter(thread__id=thread_id, is_active=True).values(*names)
+    return [said_turn({**row, "path": path}) for row in rows]
+
+
 def check_learnt(thread_id: str, sources: set[str]) -> None:
     """What is remembered rests on these turns alone."""
     user = Thread.objects.get(id=thread_id).user
@@ -190,8 +211,9 @@ def check_learnt(thread_id: str, sources: set[str]) -> None:
 
 
 def check_indexed(thread_id: str) -> None:
-    indexed = set(IndexedPassage.objects.filter(thread__id=thread_id).values_list("depth", flat=True))
-    assert indexed == {*Message.objects.filter(thread__id=thread_id, is_active=True).values_list("depth", flat=True)}
+    places = ("depth", "position")
+    indexed = {*IndexedPassage.objects.filter(thread__id=thread_id).values_list(*places)}
+    assert indexed == {*Message.objects.filter(thread__id=thread_id, is_active=True).values_list(*places)}
 
 
 @pytest.mark.wide
