@@ -284,7 +284,8 @@ def _path_as_moved(cursor: ThreadCursor) -> Iterator[None]:
         yield
         return
     with transaction.atomic():
-        paths.end_at(threads.locked(cursor.thread.user, cursor.thread.id), cursor.end.turn)
+        thread = threads.locked(cursor.thread.user, cursor.thread.id, moves_path=True)
+        paths.end_at(thread, cursor.end.turn)
         yield
         transaction.set_rollback(True)
 

@@ -346,7 +346,7 @@ def _open_in_place(cursor: ThreadCursor, values: dict[str, Any]) -> dict[str, An
     if cursor.end is None:
         return fetch(OPEN, values)
     with transaction.atomic():
-        thread = threads.locked(cursor.thread.user, cursor.thread.id)
+        thread = threads.locked(cursor.thread.user, cursor.thread.id, moves_path=True)
         if thread.path_version != cursor.thread.path_version:
             return None
         paths.end_at(thread, cursor.end.turn)

@@ -57,11 +57,10 @@ def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     return row_with_id(of(user).select_related("assistant"), thread_id, ThreadNotFound)
 
 
-def locked(user: User, thread_id: str | uuid.UUID) -> Thread:
-    """The same, kept from other writers until the transaction ends."""
-    return row_with_id(
-        of(user).select_for_update(no_key=True, of=("self",)).select_related("assistant"), thread_id, ThreadNotFound
-    )
+def locked(user: User, thread_id: str | uuid.UUID, *, moves_path: bool = False) -> Thread:
+    """The same, kept from other writers until the transaction ends; where its path moves, from who indexes it, too."""
+    rows = of(user).select_for_update(no_key=not moves_path, of=("self",)).select_related("assistant")
+    return row_with_id(rows, thread_id, ThreadNotFound)
 
 
 def messages_of(thread: Thread) -> QuerySet[Message]:

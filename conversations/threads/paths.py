@@ -61,7 +61,7 @@ class Versions:
 def activate(user: User, thread_id: str | uuid.UUID, message_id: str | uuid.UUID) -> None:
     """The path through a turn becomes the active one, to its newest end; the index catches up once that is committed. Raises
     ``ThreadNotFound``, ``MessageNotFound``, and ``ReplyInProgress`` while a reply runs in the thread."""
-    thread = threads.locked(user, thread_id)
+    thread = threads.locked(user, thread_id, moves_path=True)
     _refuse_while_running(thread)
     turn = threads.message_in(thread, message_id)
     end_at(thread, newest_end(turn.id, _since(turn)))

@@ -10,7 +10,7 @@ WITH new AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT FROM memory_indexedpassage AS newer
                       WHERE newer.user_id = %(user)s AND newer.thread_id = passage.thread_id AND newer.depth = passage.depth
                         AND newer.position > passage.position)
-    FOR SHARE OF thread
+    FOR KEY SHARE OF thread
 ), stored AS (
     INSERT INTO memory_indexedpassage AS indexed
     SELECT * FROM new
