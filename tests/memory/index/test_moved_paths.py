@@ -33,6 +33,7 @@ def read_and_store(thread: Thread, path: int) -> None:
 
 def is_blocked() -> bool:
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees the first look for good
         cursor.execute(BLOCKED)
         return bool(cursor.fetchall()[0][0])
 
