@@ -1,18 +1,15 @@
 """The whole builder against any story: real rows, written by the application itself; after each request all promises."""
 
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from unittest.mock import patch
 
 import pytest
-from django.db import transaction
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import replay
@@ -40,7 +37,7 @@ from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context import promises
-from tests.conversations.factories import make_thread, make_user
+from tests.conversations.factories import make_thread
 from tests.conversations.import_export.books import store_thread
 from tests.memory.factories import (
     make_daily_summary,
@@ -48,6 +45,7 @@ from tests.memory.factories import (
     make_thread_summary,
     make_topic,
 )
+from tests.told_stories import ToldStory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 
@@ -119,17 +117,13 @@ def budgets(draw: st.DrawFn) -> dict[str, int]:
     } | {name: draw(st.sampled_from([0, 30, 300, 500])) for name in tiers}
 
 
-class Story(RuleBasedStateMachine):
+class Story(ToldStory):
     """One thread of one user, told through the doors of the application."""
+
+    start = START
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = START
-        self.rows = ExitStack()
-        for place in ("django.utils.timezone.now", "conversations.runtime.clock.now"):
-            self.rows.enter_context(patch(place, lambda: self.now))
-        self.rows.enter_context(rolled_back())
-        self.user = make_user()
         self.last: tuple[ContextSnapshot, Context] | None = None
         self.started_at: datetime | None = None
         self.changed = self.roomy = True
@@ -138,7 +132,7 @@ class Story(RuleBasedStateMachine):
         self.bodies: dict[uuid.UUID, dict[str, Any]] = {}
 
     def teardown(self) -> None:
-        self.rows.close()
+        super().teardown()
         token_calibration.forget()
 
     @initialize(
@@ -386,14 +380,6 @@ def sent_tiers(context: Context, assistant: Assistant) -> Sequence[Tier]:
     return cut_tiers(
         [tier.within(context.factor.to_estimate(budgets[tier.name])) for tier in context.parts.tiers], room
     )
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    """A transaction whose rows are gone afterwards."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def test_every_promise_holds_in_any_story() -> None:

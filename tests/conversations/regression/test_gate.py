@@ -25,9 +25,10 @@ from conversations.replies.user_content import NewMessage
 from conversations.runtime import clock
 from conversations.runtime.db import read_only
 from memory.index.index_turns import catch_up
-from tests.conversations.context.test_whole_builder import budgets, rolled_back
+from tests.conversations.context.test_whole_builder import budgets
 from tests.conversations.factories import make_thread, make_user
 from tests.memory.factories import make_memory
+from tests.told_stories import rolled_back
 
 pytestmark = pytest.mark.django_db
 STORIES = settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[*HealthCheck])

@@ -2,17 +2,15 @@
 they are heard of, by hand and from older exports; ended, restored and forgotten. After each step its promises hold."""
 
 import uuid
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.test import Client
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
 from conversations.context.record import snapshots
 from conversations.context.record.snapshots import NotRebuildable
@@ -25,12 +23,12 @@ from memory.consolidation.consolidate import consolidate
 from memory.consolidation.fact_rows import facts_of
 from memory.models import Memory
 from memory.sources.facts import Facts, FactSource
-from tests.conversations.context.test_whole_builder import rolled_back
-from tests.conversations.factories import make_context, make_reply, make_thread, make_user, record
+from tests.conversations.factories import make_context, make_reply, make_thread, record
 from tests.conversations.import_export.books import store_thread
 from tests.memory.consolidation.test_spans import subjects
 from tests.memory.forgetting.test_forgetting import rows_with
 from tests.memory.profiles import read_profile
+from tests.told_stories import ToldStory
 
 pytestmark = [pytest.mark.django_db]
 
@@ -136,21 +134,14 @@ places = st.integers(0, 1_000)
 days = st.integers(1, 90)
 
 
-class History(RuleBasedStateMachine):
+class History(ToldStory):
     """One person, and what is kept of them."""
+
+    start = START
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = START
-        self.rows = ExitStack()
-        for place in ("django.utils.timezone.now", "conversations.runtime.clock.now"):
-            self.rows.enter_context(patch(place, lambda: self.now))
-        self.rows.enter_context(rolled_back())
-        self.user = make_user()
         self.recorded: dict[uuid.UUID, bytes] = {}
-
-    def teardown(self) -> None:
-        self.rows.close()
 
     @rule(text=sentences(), pause=days)
     def say(self, text: str, pause: int) -> None:
