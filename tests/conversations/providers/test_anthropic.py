@@ -377,6 +377,7 @@ async def test_a_later_attempt_answers(provider: AnthropicProvider, model_server
     assert await events_of(provider) == [TextDelta(text="There"), END]
 
 
+@pytest.mark.long
 async def test_a_short_retry_after_is_obeyed(provider: AnthropicProvider, model_server: ModelServer) -> None:
     model_server.script(scripts.error(429, headers={"retry-after": "2"}), scripts.text("There"))
     started = time.monotonic()
@@ -477,6 +478,7 @@ async def test_a_model_that_gives_no_sign_of_life_ends_the_call(
         assert request.hung_up
 
 
+@pytest.mark.long
 async def test_pings_are_a_sign_of_life_until_all_the_time_is_up(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
@@ -500,6 +502,7 @@ async def test_pings_are_not_progress_of_what_is_written(
 TOOL = {"name": "save", "input_schema": {"type": "object"}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_open", [True, False])
 async def test_a_call_may_be_written_in_silence(
     provider: AnthropicProvider, model_server: ModelServer, is_open: bool
@@ -525,6 +528,7 @@ async def test_an_answer_is_over_where_a_server_keeps_the_stream_open_after_its_
     assert await events_of(provider) == [TextDelta(text="Whole"), END]
 
 
+@pytest.mark.long
 async def test_a_model_may_think_in_silence(provider: AnthropicProvider, model_server: ModelServer) -> None:
     await events_of(provider)  # sets the client up
     thoughts = [scripts.Thought(halfway=(scripts.Delay(1.5),)), scripts.Thought(halfway=(scripts.Delay(1.5),))]
@@ -535,6 +539,7 @@ async def test_a_model_may_think_in_silence(provider: AnthropicProvider, model_s
     assert events == [*thinking, TextDelta(text="One."), *thinking, TextDelta(text="Two."), END]
 
 
+@pytest.mark.long
 async def test_a_model_that_thinks_without_end_is_ended(provider: AnthropicProvider, model_server: ModelServer) -> None:
     await events_of(provider)  # sets the client up
     endless = scripts.Thought(halfway=(Stall(0.02),))
@@ -551,6 +556,7 @@ async def test_a_reply_without_end_is_ended(provider: AnthropicProvider, model_s
     assert set(events) <= {TextDelta(text="more ")}  # none, where this machine took the time
 
 
+@pytest.mark.long
 async def test_a_slow_reader_is_not_the_models_stall(provider: AnthropicProvider, model_server: ModelServer) -> None:
     model_server.script(
         scripts.stream(
@@ -692,7 +698,9 @@ INPUT = Usage(input_tokens=12, output_tokens=1, cache_read_input_tokens=5, cache
     [
         (scripts.text("Hello"), [INPUT, USAGE]),
         (scripts.stream(*scripts.opening_steps(), scripts.text_delta("Half"), scripts.BrokenStream()), [INPUT]),
-        (scripts.stream(scripts.message_start(), Raw(b"data: {broken\n\n")), [INPUT] * 3),
+        pytest.param(
+            scripts.stream(scripts.message_start(), Raw(b"data: {broken\n\n")), [INPUT] * 3, marks=pytest.mark.long
+        ),
         (scripts.error(401), []),
     ],
 )

@@ -412,6 +412,7 @@ async def test_a_server_that_does_not_stream_is_understood(provider: OpenAIProvi
     assert (await events_of(provider))[0] == TextDelta(text="Later")
 
 
+@pytest.mark.long
 async def test_comments_are_a_sign_of_life_until_all_the_time_is_up(
     provider: OpenAIProvider, chat_model: ChatServer, settings: Settings
 ) -> None:
@@ -424,6 +425,7 @@ async def test_comments_are_a_sign_of_life_until_all_the_time_is_up(
         assert asyncio.get_running_loop().time() - began >= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "before", "after"),
     [
