@@ -9,7 +9,11 @@
 WITH wanted AS (
     SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS word (known, n)
 ), fresh AS (
-    SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(fresh)s)
+    -- Turns that were not indexed when they were read, unless they are by now.
+    SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(fresh)s) AS turn
+    WHERE NOT EXISTS (SELECT FROM memory_indexedpassage AS i
+                      WHERE i.user_id = %(user)s AND (i.thread_id, i.depth) = (turn.thread_id, turn.depth)
+                        AND i.position = turn.position)
 ), named AS (
     -- The threads of the projects that are open, or of those that are not.
     SELECT id FROM conversations_thread WHERE user_id = %(user)s AND project_id = ANY(%(projects)s::uuid[])
