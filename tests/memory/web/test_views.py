@@ -152,14 +152,16 @@ def test_what_is_searched_and_the_day_that_is_asked_for_are_shown_without_a_scri
 
 
 def test_more_rows_cost_no_more_statements(client: Client, user: User) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as statements:
+            page_text(client)
+        return len(statements)
+
     client.force_login(user)
-    page_text(client)  # what a process reads once is read by now
     counts = []
     for number in range(3):
         fill(user, number)
-        with CaptureQueriesContext(connection) as statements:
-            page_text(client)
-        counts.append(len(statements))
+        counts.append(min(count(), count()))  # what a process reads once a minute is read in one of them at most
     assert counts[1:] == counts[:1] * 2
 
 
