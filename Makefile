@@ -103,6 +103,9 @@ bench: $(if $(filter-out message,$(ONLY)),,.local/chats/stamp)
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
+own-facts: .local/learning/stamp ## learn anew from the made messages whose fact it is
+	@exec .local/learning/bin/python -m tests.own_facts
+
 # Packages hold templates, too, that are no Python.
 bytecode: .venv/run.stamp ## compiles all Python, for servers that can't write where it lies
 	@"$(PYTHON)" -m compileall -qq -j 0 .venv $(APPS) || true
@@ -143,6 +146,7 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 
 COMPILE_LOCAL = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:local --no-deps,$(COMPILE))
 COMPILE_RECIPES = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:recipes,$(COMPILE))
+COMPILE_LEARNING = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:learning,$(COMPILE))
 COMPILE_CHATS = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:chats,$(COMPILE))
 
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
@@ -162,9 +166,11 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
 	$(COMPILE_CHATS) --output-file requirements-chats.txt
 	$(COMPILE_RECIPES) --output-file requirements-recipes.txt
+	$(COMPILE_LEARNING) --output-file requirements-learning.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
-	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/recipes .local/claude-cli .local/helm
+	rm -rf .venv node_modules .local/uv .local/bench .local/chats .local/recipes .local/learning
+	rm -rf .local/claude-cli .local/helm
 	rm -rf .local/static .local/locale .local/*.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -246,6 +252,13 @@ $(patsubst %,.venv/%.stamp,dev local $(EXTRAS)): \
 		-r requirements-recipes.txt
 	@touch $@
 
+.local/learning/stamp: requirements-learning.txt .venv/made.stamp
+	@echo "Installing what weights are learnt with ..."
+	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/learning
+	@"$(UV)" pip install --quiet --compile-bytecode --python .local/learning/bin/python --require-hashes \
+		-r requirements-learning.txt
+	@touch $@
+
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.
 node_modules/.stamp: package.json package-lock.json .npmrc | $(if $(filter npm,$(NPM)),,.venv/run.stamp)
 	@echo "Installing the front-end libraries ..."
@@ -288,5 +301,5 @@ CATALOGUES := config/languages/catalogues.py $(wildcard locale/*/LC_MESSAGES/*.p
 	@touch $@
 
 .PHONY: help run dev demo test test-wide test-operate test-fast soak check messages clients audit bench \
-	bytecode otel cloud s3 saml ldap sentry pydantic local image \
+	own-facts bytecode otel cloud s3 saml ldap sentry pydantic local image \
 	image-test password lock clean

@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, time, timedelta
-from itertools import chain
+from itertools import chain, groupby
 
+from memory.consolidation import own_facts
 from memory.consolidation.endings import calls_off, concludes
 from memory.consolidation.findings import (
     LONGEST_MOMENT,
@@ -26,13 +27,15 @@ from memory.consolidation.findings import (
     Retraction,
     SourceTurn,
 )
-from memory.consolidation.sentences import SpokenSentence, sentences_of
+from memory.consolidation.sentences import LONGEST_READ, SpokenSentence, sentences_of
 from memory.consolidation.statements import (
     LEAST_WORDS,
     WORD,
     capitalised,
+    is_meant,
     leans,
     plans,
+    read_alone,
     remember_requests,
     shortened,
     stated,
@@ -63,7 +66,7 @@ def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (
     return Findings(
         summary="\n".join(map(_line, chosen)),
         moments=[shortened(with_speaker(moment.speaker, stated(moment.text)), LONGEST_MOMENT) for moment in moments],
-        facts=list(_facts(own_words))[:MOST_FACTS],
+        facts=list(_facts(sentences))[:MOST_FACTS],
         opened=opened[:MOST_OPENED],
         resolved=list(_resolved(own_words, open_topics)),
         retracted=tuple(_retracted(own_words)),
@@ -74,8 +77,9 @@ def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (
 def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
     counts: Counter[object] = Counter()
     known: set[str] = set()
-    for sentence in sentences:
-        for text in remember_requests(sentence.text) or statements(sentence.text):
+    persons = (sentence for sentence in sentences if sentence.turn.is_persons)
+    for _, of_turn in groupby(persons, key=lambda sentence: sentence.turn.id):
+        for sentence, text in _told(list(of_turn)):
             if counts[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
                 counts[sentence.turn.id] += 1
                 known.add(text.casefold())
@@ -85,6 +89,26 @@ def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
                     at=sentence.turn.at,
                     valid_until=_valid_until(sentence, text),
                 )
+
+
+def _told(sentences: Sequence[SpokenSentence]) -> Iterator[tuple[SpokenSentence, str]]:
+    """What the sentences of a turn ask to be remembered, else what they tell of the person. What rules find there counts where
+    the weights are not against it; where they find nothing, what the weights are sure of."""
+    message = sentences[0].turn.text[:LONGEST_READ]
+    judged = own_facts.of_sentences(message, (sentence.text for sentence in sentences))
+    for sentence, judgements in zip(sentences, judged, strict=True):
+        texts = _found(sentence)
+        if sentence.speaker or not own_facts.knows(sentence.text):
+            pass
+        elif not texts and is_meant(sentence.text):
+            texts = [alone for text in own_facts.sure(message, judgements) for alone in read_alone(text)]
+        elif not remember_requests(sentence.text):
+            texts = [text for text in texts if plans(text) or own_facts.may_be(judgements, text)]
+        yield from ((sentence, text) for text in texts)
+
+
+def _found(sentence: SpokenSentence) -> Sequence[str]:
+    return remember_requests(sentence.text) or statements(sentence.text) if sentence.is_own_word else ()
 
 
 def _retracted(sentences: Iterable[SpokenSentence]) -> Iterator[Retraction]:

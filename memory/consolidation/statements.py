@@ -17,11 +17,11 @@ from memory.language import cue_phrases, first_person
 from memory.language.coming_days import coming_day
 from memory.language.fact_kinds import claims_of
 from memory.language.first_person import FirstPerson
-from memory.language.words import asks
+from memory.language.words import asks, stems
 
 LEAST_WORDS = 3
 LEAST_STATED = 2
-"""Words of a statement: "Soy vegana"."""
+"""Words of a statement, "Soy vegana"; of one that no rule knows, without small ones."""
 SHORTEST = 6
 LONGEST_PREFIX = 40
 """Characters that a statement may have before it: "Last week, …"."""
@@ -168,20 +168,37 @@ def _parts(text: str) -> Iterator[str]:
         yield later
 
 
+def read_alone(text: str) -> Iterator[str]:
+    """The clauses of a text that read as sentences of their own and tell neither of others nor of the moment."""
+    for clause in _clauses(cue_phrases.COMMENT.sub("", without_opener(text.strip()))):
+        bare = without_quotations(clause).replace("’", "'")
+        languages = first_person.written_in(bare)
+        if (
+            len(stems(bare)) >= LEAST_STATED
+            and _reads_alone(clause, bare)
+            and not any(language.others.search(bare) or language.passing.search(bare) for language in languages)
+        ):
+            yield stated(cue_phrases.REASON.sub("", clause))
+
+
+def _reads_alone(text: str, bare: str) -> bool:
+    return (
+        _fits(text, SHORTEST)
+        and word_count(bare) >= LEAST_STATED
+        and not (
+            cue_phrases.DOUBTFUL.search(bare)
+            or cue_phrases.PRAISE.search(bare)
+            or leans(bare)
+            or SPEECH in bare
+            or UNCLOSED.search(bare)
+            or bare.count('"') % 2
+        )
+    )
+
+
 def _states(text: str) -> bool:
     bare = without_quotations(text).replace("’", "'")
-    if (
-        not _fits(text, SHORTEST)
-        or word_count(bare) < LEAST_STATED
-        or cue_phrases.DOUBTFUL.search(bare)
-        or cue_phrases.PRAISE.search(bare)
-        or leans(bare)
-        or SPEECH in bare
-        or UNCLOSED.search(bare)
-        or bare.count('"') % 2
-    ):
-        return False
-    return any(_states_in(language, bare) for language in first_person.speaking(bare))
+    return _reads_alone(text, bare) and any(_states_in(language, bare) for language in first_person.speaking(bare))
 
 
 def _states_in(language: FirstPerson, text: str) -> bool:
