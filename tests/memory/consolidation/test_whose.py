@@ -1,5 +1,7 @@
 """Of made messages that nothing was learnt from: what is not of the person makes few notes, and what is does."""
 
+from itertools import islice
+
 import pytest
 
 from memory.consolidation import own_facts
@@ -9,14 +11,14 @@ from tests.made_messages import ASIDE, FACTS, messages
 
 @pytest.mark.long
 def test_what_is_not_of_the_person_makes_few_notes_and_what_is_does() -> None:
-    outcomes = [(message.kind == FACTS, is_right(message)) for message in messages(ASIDE)]
+    outcomes = [(message.kind == FACTS, is_right(message)) for message in islice(messages(ASIDE), 0, None, 3)]
     others, facts = ([right for is_fact, right in outcomes if is_fact is wanted] for wanted in (False, True))
-    assert len(others) >= 1_800 and len(facts) >= 1_000
+    assert len(others) >= 600 and len(facts) >= 350
     assert (sum(others) / len(others) >= 0.92, sum(facts) / len(facts) >= 0.5) == (True, True)
 
 
 def test_each_part_is_in_the_message_where_it_says_and_no_letter_is_lost() -> None:
-    for message in messages(ASIDE):
+    for message in islice(messages(ASIDE), 0, None, 20):
         parts = list(own_facts.parts(message.text))
         texts = [message.text[part.start : part.end] for part in parts]
         assert all(part.opens <= part.start < part.end <= part.closes for part in parts)
