@@ -52,7 +52,7 @@ test-fast: .venv/dev.stamp node_modules/.dev.stamp .local/locale.stamp
 test-fast: ## the pure parts: no browser, no process of its own, no tables
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js" & \
 		"$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal \
-		-m "not (browser or process or database or long or wide or operate)" && wait $$!
+		-m "not (browser or process or database or long or wide or operate)"; status=$$?; wait $$! && exit $$status
 
 soak: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
 soak: ## six hundred kills, many examples, each hostile text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "benchmarks" / "whose"
 LANGUAGES = ("en", "de", "fr", "es", "ru")
-LEARN, ASIDE = GROUPS = ("learn", "aside")
+LEARN, ASIDE = "learn", "aside"
 FACTS, NEGATIONS = "facts", "negations"
 KINDS = (
     *("quotations", "irony", "third", NEGATIONS, "conditions", "plans", "questions", "passing"),
@@ -23,7 +23,6 @@ VALUE = re.compile(r"\[([^\]]+)\]")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MadeMessage:
     language: str
-    group: str
     kind: str
     text: str
     values: tuple[str, ...]
@@ -40,7 +39,6 @@ def messages(group: str) -> Iterator[MadeMessage]:
             kind, _, text = line.partition(" | ")
             yield MadeMessage(
                 language=language,
-                group=group,
                 kind=kind,
                 text=VALUE.sub(r"\1", text).replace("\\n", "\n"),
                 values=tuple(value.casefold() for value in VALUE.findall(text)),

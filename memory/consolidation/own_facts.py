@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from memory.consolidation.sentences import SENTENCE_END
-from memory.consolidation.statements import statements
+from memory.consolidation.statements import WORD, statements
 from memory.language import first_person
 
 WEIGHTS = Path(__file__).with_suffix(".tsv")
@@ -23,8 +23,7 @@ SURE = 0.75
 """How likely a fact is of which no rule knows, for it to be noted."""
 POSSIBLE, LEAST_AROUND = 0.15, 0.5
 """Where rules find a fact beside something else, how likely it is at least, and what weight speaks for it around it."""
-LETTERS = re.compile(r"\w+")
-WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 BREAK = re.compile(r"[,;:]\s+|(?<!\s)\s+[-–—]+\s+|[()]|(?<=\w)\s+(?=¿)")
 QUOTES = re.compile('["“”„«»]')
 STEM = 5
@@ -92,7 +91,7 @@ def of_sentences(message: str, sentences: Iterable[str]) -> Iterator[Sequence[Ju
     judgements = judged(message)
     at = 0
     for sentence in sentences:
-        words, start = bare(sentence), at
+        words, start = words_of(sentence), at
         while start < len(judgements) and judgements[start].words not in words:
             start += 1
         end = start
@@ -112,14 +111,14 @@ def sure(message: str, judgements: Iterable[Judgement]) -> Iterator[str]:
 
 def may_be(judgements: Iterable[Judgement], text: str) -> bool:
     """Whether what rules found in a sentence may tell such a fact, by the parts that it holds or is held by."""
-    words = bare(text)
+    words = words_of(text)
     own = [judgement for judgement in judgements if judgement.words in words or words in judgement.words]
     return not own or any(judgement.lets_rules for judgement in own)
 
 
-def bare(text: str) -> str:
+def words_of(text: str) -> str:
     """Its words alone."""
-    return " ".join(LETTERS.findall(text.casefold()))
+    return " ".join(WORD.findall(text.casefold()))
 
 
 @lru_cache(maxsize=512)
@@ -134,7 +133,7 @@ def _judgement(message: str, part: Part) -> Judgement:
     inside = sum(weight for feature, weight in weighed if feature.startswith(INSIDE))
     return Judgement(
         part=part,
-        words=bare(message[part.start : part.end]),
+        words=words_of(message[part.start : part.end]),
         inside=weights[""] + inside,
         around=sum(weight for _, weight in weighed) - inside,
     )
@@ -148,16 +147,16 @@ def _weights() -> dict[str, float]:
 
 def parts(message: str) -> Iterator[Part]:
     """What lies between the breaks of its sentences, where there are words."""
-    sentences = [span for span in _sentences(message) if bare(message[slice(*span)])]
+    sentences = [span for span in _sentences(message) if words_of(message[slice(*span)])]
     texts = [" ".join(message[slice(*span)].split()) for span in sentences]
-    found = [[bare(statement) for statement in statements(text)] for text in texts]
+    found = [[words_of(statement) for statement in statements(text)] for text in texts]
     is_plain = all(
-        stated or len(bare(text).split()) <= LONGEST_GREETING for stated, text in zip(found, texts, strict=True)
+        stated or len(words_of(text).split()) <= LONGEST_GREETING for stated, text in zip(found, texts, strict=True)
     )
     for (opens, closes), stated in zip(sentences, found, strict=True):
         cuts = [opens, *(end for match in BREAK.finditer(message, opens, closes) for end in match.span()), closes]
         for start, end in zip(cuts[::2], cuts[1::2], strict=True):
-            if words := bare(message[start:end]):
+            if words := words_of(message[start:end]):
                 yield Part(
                     opens=opens,
                     closes=closes,
@@ -209,7 +208,7 @@ def features(message: str, part: Part) -> dict[str, float]:
 
 
 def _words(text: str) -> list[str]:
-    return ["#" if word.isdigit() else word.replace("’", "'") for word in WORD.findall(text.casefold())]
+    return ["#" if word.isdigit() else word.replace("’", "'") for word in TOKEN.findall(text.casefold())]
 
 
 def _stem(word: str) -> str:

@@ -92,23 +92,26 @@ def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
 
 
 def _told(sentences: Sequence[SpokenSentence]) -> Iterator[tuple[SpokenSentence, str]]:
-    """What the sentences of a turn ask to be remembered, else what they tell of the person. What rules find there counts where
-    the weights are not against it; where they find nothing, what the weights are sure of."""
+    """What each sentence of a turn tells of the person."""
     message = sentences[0].turn.text[:LONGEST_READ]
     judged = own_facts.of_sentences(message, (sentence.text for sentence in sentences))
     for sentence, judgements in zip(sentences, judged, strict=True):
-        texts = _found(sentence)
-        if sentence.speaker or not own_facts.knows(sentence.text):
-            pass
-        elif not texts and is_meant(sentence.text):
-            texts = [alone for text in own_facts.sure(message, judgements) for alone in read_alone(text)]
-        elif not remember_requests(sentence.text):
-            texts = [text for text in texts if plans(text) or own_facts.may_be(judgements, text)]
-        yield from ((sentence, text) for text in texts)
+        yield from ((sentence, text) for text in _texts(message, sentence, judgements))
 
 
-def _found(sentence: SpokenSentence) -> Sequence[str]:
-    return remember_requests(sentence.text) or statements(sentence.text) if sentence.is_own_word else ()
+def _texts(message: str, sentence: SpokenSentence, judgements: Sequence[own_facts.Judgement]) -> Sequence[str]:
+    """What a sentence asks to be remembered, else what it tells of the person. What rules find there counts where the weights
+    are not against it; where they find nothing, what the weights are sure of."""
+    if sentence.is_own_word and (asked := remember_requests(sentence.text)):
+        return asked
+    found = statements(sentence.text) if sentence.is_own_word else ()
+    if sentence.speaker or not own_facts.knows(sentence.text):
+        return found
+    if found:
+        return [text for text in found if plans(text) or own_facts.may_be(judgements, text)]
+    if not is_meant(sentence.text):
+        return ()
+    return [alone for text in own_facts.sure(message, judgements) for alone in read_alone(text)]
 
 
 def _retracted(sentences: Iterable[SpokenSentence]) -> Iterator[Retraction]:
